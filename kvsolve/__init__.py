@@ -1,0 +1,1 @@
+"""Check, repair and map SGLang launch commands offline, before a GPU is touched."""
