@@ -25,7 +25,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import Operand
 from kvsolve.model.syntax import parse, render
 
-__all__ = ["Gap", "Let", "Need", "Place", "Program", "ProgramError", "Refuse", "Set", "Step"]
+__all__ = ["Gap", "Let", "Need", "Place", "Program", "ProgramError", "Refuse", "Set", "Step", "load_program"]
 
 FORMAT = 1
 

@@ -1,0 +1,298 @@
+"""One command-line option of a release, and the table of all of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.errors import KvsolveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["UNSET", "Flag", "FlagTable", "Value"]
+
+Value = Any
+"""A JSON value: None, bool, int, float, str, list or dict."""
+
+
+class _Unset:
+    """The default of a flag that leaves its field alone when it is not given."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __reduce__(self) -> str:
+        return "UNSET"
+
+
+UNSET = _Unset()
+FORMAT = 1
+
+ACTIONS = frozenset({
+    "store",       # keep the value
+    "store_true",  # a switch
+    "boolean",     # --x and --no-x
+    "const",       # keep `const`, whatever was typed
+    "ignore",      # accepted for old times' sake, without effect
+    "refuse",      # retired: the parser stops with a pointer to what replaced it
+    "lora_paths",  # a list of NAME=PATH, PATH or JSON objects
+})  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One option as its release's parser declares it.
+
+    Attributes:
+        dest: Name under which the value is kept, normally a field of the server arguments.
+        spellings: Every option string, the first one canonical.
+        action: One of ``ACTIONS``.
+        type: Name of the value type (see ``kvsolve.inputs.value_types``); "" for a switch.
+        type_facts: What the value type must know of the release, if anything.
+        nargs: How many values follow: None (one), ``"?"``, ``"*"``, ``"+"`` or a count.
+        choices: Allowed values, or None.
+        default: Value when the flag is not given, or ``UNSET``.
+        const: Value of a ``"?"`` flag without a value and of a ``const`` flag.
+        required: The parser refuses a command without it.
+        deprecated: The release warns that the flag goes away.
+        hidden: Left out of the release's own help.
+        new_flag: What the release says to use instead, "" when it says nothing.
+        choices_by_env: Further choices while an environment variable is true.
+    """
+
+    dest: str
+    spellings: tuple[str, ...]
+    action: str = "store"
+    type: str = ""
+    type_facts: Value = None
+    nargs: str | int | None = None
+    choices: tuple[Value, ...] | None = None
+    default: Value = None
+    const: Value = None
+    required: bool = False
+    deprecated: bool = False
+    hidden: bool = False
+    new_flag: str = ""
+    choices_by_env: tuple[tuple[str, tuple[Value, ...]], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The canonical spelling, for example ``--kv-cache-dtype``."""
+        return self.spellings[0]
+
+    @property
+    def takes_value(self) -> bool:
+        """Tell whether something may follow the flag on a command line."""
+        return self.nargs != 0
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """The flag as nested tuples of marshal-able values, in field order."""
+        row = [getattr(self, name) for name in _COLUMNS]
+        row[_DEFAULT] = () if self.default is UNSET else (self.default,)
+        return tuple(row)
+
+    @classmethod
+    def from_plain(cls, row: tuple[Any, ...]) -> Flag:
+        """The inverse of :meth:`to_plain`."""
+        default = row[_DEFAULT]
+        value = default[0] if default else UNSET
+        return cls(*(*row[:_DEFAULT], value, *row[_DEFAULT + 1 :]))
+
+
+_COLUMNS = tuple(f.name for f in fields(Flag))
+_DEFAULT = _COLUMNS.index("default")
+_MISSING = {f.name: f.default for f in fields(Flag) if f.name not in ("dest", "spellings")}
+
+
+class FlagTable:
+    """Every option of one release, and every field of its server arguments.
+
+    Attributes:
+        release: For example ``0.5.18``.
+        flags: All options without ``--help``, sorted by canonical spelling.
+        fields: Field of the server arguments -> its default, fields without an option included. A
+            field is set from the parsed command when some flag's ``dest`` has its name.
+    """
+
+    __slots__ = ("_by_dest", "_by_spelling", "_defaults", "_rows", "fields", "release")
+
+    def __init__(self, release: str, flags: list[Flag], fields: Mapping[str, Value]) -> None:
+        rows = [flag.to_plain() for flag in sorted(flags, key=lambda flag: flag.spellings)]
+        self._fill(release, tuple(rows), dict(fields))
+
+    def _fill(
+        self, release: str, rows: tuple[tuple[Any, ...], ...], fields: dict[str, Value]
+    ) -> None:
+        self.release, self.fields, self._rows = release, fields, rows
+        self._by_spelling: dict[str, Flag | int] = {
+            spelling: at for at, row in enumerate(rows) for spelling in row[1]
+        }
+        self._by_dest: dict[str, tuple[Flag, ...]] | None = None
+        self._defaults: dict[str, Value] | None = None
+
+    @property
+    def flags(self) -> tuple[Flag, ...]:
+        """All options, sorted by canonical spelling."""
+        return tuple(self.by_spelling(row[1][0]) for row in self._rows)
+
+    @property
+    def spellings(self) -> Mapping[str, object]:
+        """Every option string of the release, as the keys of a mapping."""
+        return self._by_spelling
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Flag]:
+        return iter(self.flags)
+
+    def __contains__(self, spelling: str) -> bool:
+        return spelling in self._by_spelling
+
+    def by_spelling(self, spelling: str) -> Flag:
+        """The flag that an exact option string selects.
+
+        Raises:
+            KeyError: No flag has this spelling.
+        """
+        # Flags are made when they are first asked for: a command names few of the 500.
+        found = self._by_spelling[spelling]
+        if isinstance(found, int):
+            flag = Flag.from_plain(self._rows[found])
+            for other in flag.spellings:
+                self._by_spelling[other] = flag
+            return flag
+        return found
+
+    def by_dest(self, dest: str) -> tuple[Flag, ...]:
+        """The flags that write a name, the one to recommend first; empty when there is none."""
+        if self._by_dest is None:
+            groups: dict[str, list[Flag]] = {}
+            for flag in self.flags:
+                groups.setdefault(flag.dest, []).append(flag)
+            self._by_dest = {
+                name: tuple(sorted(group, key=lambda f: (f.deprecated, f.hidden, f.spellings)))
+                for name, group in groups.items()
+            }
+        return self._by_dest.get(dest, ())
+
+    def flag(self, dest: str) -> Flag:
+        """The flag to recommend for a name.
+
+        Raises:
+            KeyError: No flag writes it.
+        """
+        found = self.by_dest(dest)
+        if not found:
+            raise KeyError(dest)
+        return found[0]
+
+    @property
+    def defaults(self) -> Mapping[str, Value]:
+        """What an empty command parses to: name -> default, for every flag."""
+        if self._defaults is None:
+            found: dict[str, tuple[bool, Value]] = {}
+            for row in self._rows:
+                default, late = row[_DEFAULT], row[_DEPRECATED]
+                if default and (row[0] not in found or found[row[0]][0] > late):
+                    found[row[0]] = (late, default[0])
+            self._defaults = {name: value for name, (_, value) in found.items()}
+        return self._defaults
+
+    def to_plain(self) -> tuple[Any, ...]:
+        """The table as nested tuples and dicts of marshal-able values."""
+        return (FORMAT, self.release, self._rows, self.fields)
+
+    @classmethod
+    def from_plain(cls, plain: tuple[Any, ...]) -> FlagTable:
+        """The inverse of :meth:`to_plain`; makes no flag yet."""
+        _, release, rows, fields = plain
+        table = cls.__new__(cls)
+        table._fill(release, rows, fields)
+        return table
+
+    def dumps(self, command: str) -> str:
+        """The table as JSON text, one flag a line.
+
+        Args:
+            command: The command that writes the file, kept in its header.
+        """
+        head = {"format": FORMAT, "sglang": self.release, "written_by": command}
+        parts = ["{" + _json(head)[1:-1] + ',"fields":{']
+        parts.append(",\n".join(f"{_json(k)}:{_json(self.fields[k])}" for k in sorted(self.fields)))
+        parts.append('},"flags":[')
+        parts.append(",\n".join(_json(_object(flag)) for flag in self.flags))
+        parts.append("]}\n")
+        return "\n".join(parts)
+
+    def dump(self, path: str | Path, command: str) -> None:
+        """Write :meth:`dumps` to a file."""
+        Path(path).write_text(self.dumps(command), encoding="utf-8")
+
+    @classmethod
+    def loads(cls, text: str, where: str = "the flag table") -> FlagTable:
+        """Read a table back.
+
+        Raises:
+            KvsolveError: The text is no flag table.
+        """
+        try:
+            data = json.loads(text)
+            if data["format"] != FORMAT:
+                raise KvsolveError(f"{where} has format {data['format']}, not {FORMAT}.")
+            flags = [_flag(entry) for entry in data["flags"]]
+            return cls(data["sglang"], flags, data["fields"])
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise KvsolveError(f"{where} is no flag table: {error!r}.") from error
+
+    @classmethod
+    def load(cls, path: str | Path) -> FlagTable:
+        """Read a table from a file.
+
+        Raises:
+            KvsolveError: The file cannot be read or is no flag table.
+        """
+        try:
+            text = Path(path).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise KvsolveError(f"{path} cannot be read: {error}.") from error
+        return cls.loads(text, str(path))
+
+
+_DEPRECATED = _COLUMNS.index("deprecated")
+
+
+def _json(value: Value) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _object(flag: Flag) -> dict[str, Value]:
+    """What differs from the usual; an unset default is told by ``"no_default"``."""
+    entry: dict[str, Value] = {"dest": flag.dest, "spellings": flag.spellings}
+    for name, usual in _MISSING.items():
+        value = getattr(flag, name)
+        if name == "default" and value is UNSET:
+            entry["no_default"] = True
+        elif value != usual or type(value) is not type(usual):
+            entry[name] = value
+    return entry
+
+
+def _flag(entry: dict[str, Value]) -> Flag:
+    known = {k: _frozen(v) if k in _FROZEN else v for k, v in entry.items() if k != "no_default"}
+    if entry.get("no_default"):
+        known["default"] = UNSET
+    flag = Flag(**known)
+    if flag.action not in ACTIONS or not flag.spellings:
+        raise ValueError(f"bad flag {entry}")
+    return flag
+
+
+_FROZEN = frozenset({"spellings", "choices", "choices_by_env"})
+
+
+def _frozen(value: Value) -> Value:
+    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value

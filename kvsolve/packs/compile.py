@@ -1,0 +1,416 @@
+"""Compiling a program to one Python function.
+
+The function is generated from checked terms: it holds nothing but names made here, literals written
+by ``repr`` from plain values, and calls of the operations in :mod:`kvsolve.packs.operations`. Text of
+a pack never reaches it. A run that meets a crash or a missing fact raises, and the caller falls back
+to :func:`kvsolve.packs.evaluate.interpret`, which tells exactly what happened; so the function needs
+no bookkeeping of undefined values and stays fast.
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import CodeType
+from typing import Any
+
+from kvsolve.model.expression import COMPARISONS, Crash, Expr, Operand, Unknown, children, is_constant
+from kvsolve.model.program import Let, Need, Program, Refuse, Set
+from kvsolve.packs.evaluate import Trace, Write, interpret
+from kvsolve.packs.operations import OPERATIONS, call_function, call_method
+
+__all__ = ["CompiledProgram", "FactTable", "compile_predicate", "compile_program"]
+
+_INLINE = {
+    "eq": "==",
+    "ne": "!=",
+    "lt": "<",
+    "le": "<=",
+    "gt": ">",
+    "ge": ">=",
+    "in": "in",
+    "not_in": "not in",
+    "add": "+",
+    "sub": "-",
+    "floordiv": "//",
+    "truediv": "/",
+    "bitor": "|",
+    "bitand": "&",
+    "bitxor": "^",
+    "rshift": ">>",
+}
+
+
+class FactTable(dict[str, Any]):
+    """Facts by name; asking for one that is not there says that it is unknown."""
+
+    def __missing__(self, name: str) -> Any:
+        raise Unknown(name)
+
+
+def _raise(exception: type[Exception], name: str) -> Any:
+    raise exception(name)
+
+
+_GLOBALS: dict[str, Any] = {
+    "__builtins__": {},
+    "Write": Write,
+    "unset": object(),
+    "call": call_function,
+    "method": call_method,
+    "op": OPERATIONS,
+    "crash": lambda name: _raise(Crash, name),
+    "unknown": lambda name: _raise(Unknown, name),
+    "attr": OPERATIONS["attr"],
+    "hasattr": OPERATIONS["hasattr"],
+    "isinstance": OPERATIONS["isinstance"],
+    "mul": OPERATIONS["mul"],
+    "mod": OPERATIONS["mod"],
+    "pow": OPERATIONS["pow"],
+    "lshift": OPERATIONS["lshift"],
+    "item": OPERATIONS["item"],
+    "same": COMPARISONS["is"],
+    "any": any,
+    "frozenset": frozenset,
+    "float": float,
+}
+
+
+class _Writer:
+    """Writes terms as Python source; terms used often get a variable filled at first use."""
+
+    def __init__(self, shared: Mapping[Expr, int], slot: Callable[[str, int], str]) -> None:
+        self.shared = shared
+        self.slot = slot
+        self.temporaries: list[str] = []
+        self.made: dict[Expr, str] = {}
+        self.bound = 0
+
+    def text(self, operand: Operand) -> str:
+        """Source of an operand's value, bracketed so that it can stand anywhere."""
+        if not isinstance(operand, Expr):
+            return self.literal(operand)
+        if self.bound or self.shared.get(operand, 0) < 2:
+            return self.term(operand)
+        name = self.made.get(operand)
+        if name is None:
+            name = f"t{len(self.temporaries)}"
+            self.temporaries.append(name)
+            self.made[operand] = name
+        return f"({name} if {name} is not unset else ({name} := {self.term(operand)}))"
+
+    def test(self, operand: Operand) -> str:
+        """Source of an operand where only its truth matters."""
+        if isinstance(operand, Expr) and operand.op in ("and", "or"):
+            if not self.bound and self.shared.get(operand, 0) >= 2:
+                return self.text(operand)
+            return "(" + f" {operand.op} ".join(self.test(a) for a in operand.args) + ")"
+        return self.text(operand)
+
+    def literal(self, value: Any) -> str:
+        if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+            return f"float({str(value)!r})"
+        if isinstance(value, frozenset):
+            return f"frozenset({self.literal(tuple(sorted(value, key=repr)))})"
+        if isinstance(value, tuple):
+            return "(" + "".join(f"{self.text(v)}, " for v in value) + ")"
+        if value is None or isinstance(value, (bool, int, float, str, bytes)):
+            return repr(value)
+        raise TypeError(f"{value!r} is no constant of the entry language")
+
+    def term(self, e: Expr) -> str:
+        method: Callable[..., str] | None = getattr(self, f"_{e.op}", None)
+        if method is not None:
+            return method(*e.args)
+        if e.op in _INLINE:
+            a, b = e.args
+            return f"({self.text(a)} {_INLINE[e.op]} {self.text(b)})"
+        if e.op in ("mul", "mod", "pow", "lshift", "item"):
+            return f"{e.op}({self.text(e.args[0])}, {self.text(e.args[1])})"
+        raise TypeError(f"no code for the operation {e.op}")
+
+    def arguments(self, operands: Iterable[Operand]) -> str:
+        return ", ".join(self.text(o) for o in operands)
+
+    def _ref(self, name: str, version: int) -> str:
+        return self.slot(name, version)
+
+    def _fact(self, name: str) -> str:
+        return f"F[{name!r}]"
+
+    def _env(self, name: str, default: Operand) -> str:
+        return f"F['environ'].get({name!r}, {self.text(default)})"
+
+    def _env_is_set(self, name: str) -> str:
+        return f"({name!r} in F['environ'])"
+
+    def _helper(self, name: str, *arguments: Operand) -> str:
+        return f"F[{'helper:' + name!r}]({self.arguments(arguments)})"
+
+    def _var(self, number: int) -> str:
+        return f"v{number}"
+
+    def _opaque(self, label: str, *_: Operand) -> str:
+        return f"unknown({label!r})"
+
+    def _crash(self, exception: str) -> str:
+        return f"crash({exception!r})"
+
+    def _and(self, *operands: Operand) -> str:
+        inner = " and ".join(self.test(o) for o in operands)
+        return f"(True if {inner} else False)"
+
+    def _or(self, *operands: Operand) -> str:
+        inner = " or ".join(self.test(o) for o in operands)
+        return f"(True if {inner} else False)"
+
+    def _not(self, operand: Operand) -> str:
+        return f"(not {self.test(operand)})"
+
+    def _if(self, test: Operand, then: Operand, other: Operand) -> str:
+        return f"({self.text(then)} if {self.test(test)} else {self.text(other)})"
+
+    def _is(self, a: Operand, b: Operand) -> str:
+        if b is None or isinstance(b, bool):
+            return f"({self.text(a)} is {b!r})"
+        return f"same({self.text(a)}, {self.text(b)})"
+
+    def _is_not(self, a: Operand, b: Operand) -> str:
+        if b is None or isinstance(b, bool):
+            return f"({self.text(a)} is not {b!r})"
+        return f"(not same({self.text(a)}, {self.text(b)}))"
+
+    def _neg(self, operand: Operand) -> str:
+        return f"(-{self.text(operand)})"
+
+    def _attr(self, operand: Operand, name: str) -> str:
+        return f"attr({self.text(operand)}, {name!r})"
+
+    def _getattr(self, operand: Operand, name: str, default: Operand) -> str:
+        value = self.text(operand)
+        return (
+            f"(attr({value}, {name!r}) if hasattr({value}, {name!r}) else {self.text(default)})"
+        )
+
+    def _hasattr(self, operand: Operand, name: str) -> str:
+        return f"hasattr({self.text(operand)}, {name!r})"
+
+    def _isinstance(self, operand: Operand, *names: str) -> str:
+        return f"isinstance({self.text(operand)}, {', '.join(map(repr, names))})"
+
+    def _call(self, name: str, *arguments: Operand) -> str:
+        if name == "bool":
+            return f"(True if {self.test(arguments[0])} else False)"
+        return f"call({name!r}, {self.arguments(arguments)})"
+
+    def _method(self, operand: Operand, name: str, *arguments: Operand) -> str:
+        return f"method({self.arguments((operand,))}, {name!r}, {self.arguments(arguments)})"
+
+    def _slice(self, operand: Operand, low: Operand, high: Operand) -> str:
+        return f"op['slice']({self.arguments((operand, low, high))})"
+
+    def _tuple(self, *operands: Operand) -> str:
+        return self.literal(operands)
+
+    def _pick(self, *operands: Operand) -> str:
+        pairs = zip(operands[::2], operands[1::2], strict=True)
+        return "[" + ", ".join(self.present(c, self.text(v)) for c, v in pairs) + "]"
+
+    def present(self, condition: Operand, text: str) -> str:
+        return text if condition is True else f"*(({text},) if {self.test(condition)} else ())"
+
+    def _table(self, *operands: Operand) -> str:
+        rows = zip(operands[::3], operands[1::3], operands[2::3], strict=True)
+        parts = []
+        for key, condition, value in rows:
+            entry = f"{self.text(key)}: {self.text(value)}"
+            parts.append(
+                entry if condition is True else f"**({{{entry}}} if {self.test(condition)} else {{}})"
+            )
+        return "{" + ", ".join(parts) + "}"
+
+    def _any(self, number: int, iterable: Operand, body: Operand) -> str:
+        self.bound += 1
+        text = f"any({self.text(body)} for v{number} in {self.text(iterable)})"
+        self.bound -= 1
+        return text
+
+    def _collect(
+        self, kind: str, number: int, iterable: Operand, condition: Operand, element: Operand
+    ) -> str:
+        self.bound += 1
+        tail = "" if condition is True else f" if {self.test(condition)}"
+        inner = f"{self.text(element)} for v{number} in {self.text(iterable)}{tail}"
+        self.bound -= 1
+        return f"frozenset({inner})" if kind == "set" else f"[{inner}]"
+
+
+def _uses(operands: Iterable[Operand]) -> Counter[Expr]:
+    """How often each term worth a variable is used, counted over distinct parents."""
+    count: Counter[Expr] = Counter()
+    stack = [o for o in operands if isinstance(o, Expr)]
+    seen: set[Expr] = set()
+    while stack:
+        term = stack.pop()
+        if _worth_sharing(term):
+            count[term] += 1
+        if term not in seen:
+            seen.add(term)
+            stack.extend(_below(term))
+    return count
+
+
+def _below(term: Expr) -> Iterator[Expr]:
+    for child in children(term):
+        if isinstance(child, Expr):
+            yield child
+        elif isinstance(child, tuple) and not is_constant(child):
+            yield from (c for c in child if isinstance(c, Expr))
+
+
+def _worth_sharing(term: Expr) -> bool:
+    return term.op not in ("ref", "fact", "var", "opaque", "crash", "not") and not (
+        term.op in ("is", "is_not", "eq", "ne")
+        and isinstance(term.args[0], Expr)
+        and term.args[0].op == "ref"
+        and not isinstance(term.args[1], Expr)
+    )
+
+
+class _ProgramWriter:
+    """Lays the steps of a program out as the body of one function."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.versions: dict[str, int] = {}
+        self.locals: dict[tuple[str, int], str] = {}
+        self.inputs: list[str] = []
+        operands = [o for s in program.steps for o in _operands(s)]
+        self.writer = _Writer(_uses(operands), self.slot)
+
+    def slot(self, name: str, version: int) -> str:
+        found = self.locals.get((name, version))
+        if found is None:
+            if version:
+                raise TypeError(f"{name}@{version} is read before it is written")
+            found = self.locals[name, 0] = f"i{len(self.inputs)}"
+            self.inputs.append(name)
+        return found
+
+    def write(self, name: str) -> tuple[str, str]:
+        """Variables of the current and of the next version of a slot."""
+        version = self.versions.get(name, 0)
+        before = self.locals.get((name, version)) or (
+            self.slot(name, 0) if not name.startswith("let ") else "None"
+        )
+        self.versions[name] = version + 1
+        after = self.locals[name, version + 1] = f"s{len(self.locals)}"
+        return before, after
+
+    def lines(self) -> Iterator[str]:
+        for number, step in enumerate(self.program.steps):
+            yield from self.step(number, step)
+
+    def step(self, number: int, step: Any) -> Iterator[str]:
+        writer = self.writer
+        if isinstance(step, Refuse):
+            yield f"if {writer.test(step.when)}: R.append({number})"
+        elif isinstance(step, Need):
+            value = writer.text(step.value)
+            yield value if step.when is True else f"if {writer.test(step.when)}: {value}"
+        else:
+            yield from self.assignment(number, step)
+
+    def assignment(self, number: int, step: Let | Set) -> Iterator[str]:
+        value, when = self.writer.text(step.value), self.writer.test(step.when)
+        first = isinstance(step, Let) and (step.name, self.versions.get(step.name, 0)) not in self.locals
+        if first:
+            self.locals[step.name, 0] = "None"
+        before, after = self.write(step.name)
+        log = f"; W.append(Write({number}, {before}, {after}))" if isinstance(step, Set) else ""
+        if step.when is True:
+            yield f"{after} = {value}{log}"
+        else:
+            yield f"{after} = {before}"
+            yield f"if {when}: {after} = {value}{log}"
+
+    def source(self) -> str:
+        body = list(self.lines())
+        final = [
+            f"E[{name!r}] = {self.locals[name, version]}"
+            for name, version in self.versions.items()
+        ]
+        head = [f"{self.locals[name, 0]} = V[{name!r}]" for name in self.inputs]
+        if self.writer.temporaries:
+            head.append(" = ".join(self.writer.temporaries) + " = unset")
+        lines = [*head, *body, *final, "return None"]
+        return "def run(V, F, R, W, E):\n" + "".join(f" {line}\n" for line in lines)
+
+
+def _operands(step: Any) -> Iterator[Operand]:
+    yield step.when
+    if not isinstance(step, Refuse):
+        yield step.value
+
+
+class CompiledProgram:
+    """A program ready to run.
+
+    Attributes:
+        program: What it runs.
+    """
+
+    __slots__ = ("_run", "code", "program")
+
+    def __init__(self, program: Program, code: CodeType | None = None) -> None:
+        self.program = program
+        self.code = code or compile(_ProgramWriter(program).source(), "<kvsolve program>", "exec")
+        scope = dict(_GLOBALS)
+        exec(self.code, scope)  # our own output from checked terms, see the module docstring
+        self._run: Callable[..., None] = scope["run"]
+
+    def marshal(self) -> bytes:
+        """The code, for a cache that this Python version alone can read."""
+        return marshal.dumps(self.code)
+
+    def run(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Trace:
+        """Run on one configuration.
+
+        Args:
+            values: Initial value of each slot (``flag``, ``raw.flag``, ``given.flag``).
+            facts: Facts by name, a :class:`FactTable` for speed.
+        """
+        trace = Trace()
+        table = facts if isinstance(facts, FactTable) else FactTable(facts)
+        try:
+            self._run(values, table, trace.refusals, trace.writes, trace.values)
+        except Exception:
+            return interpret(self.program, values, table)
+        return trace
+
+
+def compile_program(program: Program) -> CompiledProgram:
+    """Compile a program; takes about as long as Python needs to compile a file of its size."""
+    return CompiledProgram(program)
+
+
+def compile_predicate(operand: Operand) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
+    """A function of (slot values, facts) that gives an operand's value.
+
+    Only version 0 of a slot may occur. The function raises what the operand's evaluation raises.
+    """
+
+    def slot(name: str, version: int) -> str:
+        if version:
+            raise TypeError(f"{name}@{version} is no input")
+        return f"V[{name!r}]"
+
+    writer = _Writer(_uses([operand]), slot)
+    body = writer.text(operand)
+    head = " = ".join([*writer.temporaries, "unset"])
+    source = f"def run(V, F):\n {head}\n return {body}\n"
+    scope = dict(_GLOBALS)
+    exec(compile(source, "<kvsolve predicate>", "exec"), scope)
+    found: Callable[[Mapping[str, Any], Mapping[str, Any]], Any] = scope["run"]
+    return found
