@@ -1,29 +1,34 @@
 """Partial evaluation of a program in a context: facts and held flags are folded away.
 
-Two results are made from one pass. The *residual program* keeps upstream's order with the surviving
-steps and runs fast on many configurations. The *inlined* view writes every condition as one term
-over the given values only (single assignment undone), which is what constraints are made of.
+Two results are made. The *residual program* keeps upstream's order with the surviving steps and runs
+fast on many configurations. The *inlined* view writes every condition as one term over the given
+values only (single assignment undone), which is what constraints are made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kvsolve.model.expression import (
+    Crash,
     Expr,
     Operand,
+    Unknown,
     all_of,
+    any_of,
+    children,
     if_,
     is_constant,
     raw,
-    substitute,
+    rebuild,
     walk,
 )
 from kvsolve.model.program import Let, Need, Program, Refuse, Set, Step
+from kvsolve.packs.evaluate import Interpreter
 
-__all__ = ["Inlined", "Residual", "inline", "specialise"]
+__all__ = ["Constraint", "Inlined", "Residual", "inline", "specialise", "support"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Residual:
     Attributes:
         program: The surviving steps.
         origin: For each surviving step its position in the full program.
-        constants: Final values of slots that are the same for every configuration.
+        constants: Final values of written slots that are the same for every configuration.
     """
 
     program: Program
@@ -41,57 +46,210 @@ class Residual:
     constants: Mapping[str, Any]
 
 
-class _Folder:
-    """Rewrites terms under known facts and slot values."""
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A refusal as a condition over the given values.
 
-    def __init__(self, facts: Mapping[str, Any], held: Mapping[str, Any]) -> None:
-        self.facts = facts
-        self.slots: dict[tuple[str, int], Operand] = {
-            (name, 0): value for name, value in held.items() if is_constant(value)
-        }
+    Attributes:
+        step: Position in the full program.
+        broken: Term that holds where upstream refuses; only version 0 of slots occurs.
+        cone: The slots it reads.
+        may_crash: It can be undefined instead, which is a refusal too.
+    """
+
+    step: int
+    broken: Operand
+    cone: frozenset[str]
+    may_crash: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Inlined:
+    """A program in a context, as constraints and functions of the given values.
+
+    Attributes:
+        constraints: One per refusal that some configuration can meet, in upstream's order.
+        effective: Final value of each written slot as a term over version 0 of slots.
+    """
+
+    constraints: tuple[Constraint, ...]
+    effective: Mapping[str, Operand]
+
+
+class _Folder:
+    """Rewrites terms under known facts and known or inlined slot values."""
+
+    def __init__(self, facts: Mapping[str, Any], slots: dict[tuple[str, int], Operand]) -> None:
+        self.slots = slots
+        self.interpreter = Interpreter({}, facts)
         self.memo: dict[Expr, Operand] = {}
+        self.closed: dict[Expr, bool] = {}
 
     def fold(self, operand: Operand) -> Operand:
-        return substitute(operand, self.leaf, self.memo)
+        """The operand with everything known replaced by its value."""
+        if not isinstance(operand, Expr):
+            if isinstance(operand, tuple) and not is_constant(operand):
+                return tuple(self.fold(part) for part in operand)
+            return operand
+        found = self.memo.get(operand, self)
+        if found is not self:
+            return found  # type: ignore[return-value]
+        result = self.memo[operand] = self.value(self.folded(operand))
+        return result
 
-    def leaf(self, term: Expr) -> Operand:
+    def folded(self, term: Expr) -> Operand:
         if term.op == "ref":
             return self.slots.get((term.args[0], term.args[1]), term)
-        if term.op == "fact":
-            value = self.facts.get(term.args[0], term)
-            return value if is_constant(value) else term
-        if term.op == "env":
-            found = self.facts["environ"].get(term.args[0])
-            return term.args[1] if found is None else str(found)
-        if term.op == "env_is_set":
-            return term.args[0] in self.facts["environ"]
-        return term
+        if term.op == "if":
+            test = self.fold(term.args[0])
+            if not isinstance(test, Expr):
+                return self.fold(term.args[1 if test else 2])
+            return if_(test, self.fold(term.args[1]), self.fold(term.args[2]))
+        if term.op in ("and", "or"):
+            return (any_of if term.op == "or" else all_of)(*self.parts(term, term.op == "or"))
+        return rebuild(term, self.fold)
+
+    def parts(self, term: Expr, stop: bool) -> Iterator[Operand]:
+        for argument in term.args:
+            part = self.fold(argument)
+            yield part
+            if not isinstance(part, Expr) and bool(part) is stop:
+                return
+
+    def value(self, operand: Operand) -> Operand:
+        """A term's value where it reads nothing but known facts and the value is a constant."""
+        if not isinstance(operand, Expr) or operand.op == "crash" or not self.is_closed(operand):
+            return operand
+        try:
+            value = self.interpreter.value(operand)
+        except Crash as crash:
+            return raw("crash", crash.args[0])
+        except Unknown:
+            return operand
+        return value if is_constant(value) else operand
+
+    def is_closed(self, operand: Operand) -> bool:
+        if isinstance(operand, tuple):
+            return all(self.is_closed(part) for part in operand)
+        if not isinstance(operand, Expr):
+            return True
+        found = self.closed.get(operand)
+        if found is None:
+            found = operand.op not in ("ref", "var", "opaque", "any", "collect") and all(
+                self.is_closed(c) for c in children(operand)
+            )
+            found = found or (operand.op in ("any", "collect") and _closed_loop(operand))
+            self.closed[operand] = found
+        return found
 
 
-def _fold_facts(term: Operand, facts: Mapping[str, Any]) -> Operand:
-    """Evaluate a term that reads facts only, if it gives a constant."""
-    from kvsolve.packs.evaluate import Interpreter
-
-    if not isinstance(term, Expr):
-        return term
-    try:
-        value = Interpreter({}, facts).value(term)
-    except Exception:
-        return term
-    if isinstance(value, list) and is_constant(tuple(value)):
-        return term
-    return value if is_constant(value) else term
+def _closed_loop(term: Expr) -> bool:
+    own = term.args[0] if term.op == "any" else term.args[1]
+    return all(
+        t.op not in ("ref", "opaque") and (t.op != "var" or t.args[0] == own) for t in walk(term)
+    )
 
 
-class _FactFolder(_Folder):
-    """Also evaluates whole terms that only read facts, such as attributes of the model's config."""
+def specialise(
+    program: Program, facts: Mapping[str, Any], held: Mapping[str, Any] | None = None
+) -> Residual:
+    """Fold facts and held values away, keeping the order and the names of the steps.
 
-    def __init__(self, facts: Mapping[str, Any], held: Mapping[str, Any]) -> None:
-        super().__init__(facts, held)
-        self.free: dict[Expr, bool] = {}
+    Args:
+        program: What to specialise.
+        facts: Facts by name.
+        held: Slot values that do not vary (``flag``, ``raw.flag``, ``given.flag``).
+    """
+    slots: dict[tuple[str, int], Operand] = {
+        (n, 0): v for n, v in (held or {}).items() if is_constant(v)
+    }
+    folder = _Folder(facts, slots)
+    old: dict[str, int] = {}
+    new: dict[str, int] = {}
+    steps: list[Step] = []
+    origin: list[int] = []
+    for number, step in enumerate(program.steps):
+        when = folder.fold(step.when)
+        kept = _residual_step(step, when, folder, old, new)
+        if kept is not None:
+            steps.append(kept)
+            origin.append(number)
+    constants = {
+        name: slots[name, version]
+        for name, version in old.items()
+        if not isinstance(slots.get((name, version), folder), (Expr, _Folder))
+    }
+    return Residual(replace(program, steps=tuple(steps), gaps=()), tuple(origin), constants)
 
-    def fold(self, operand: Operand) -> Operand:
-        return self.reduce(substitute(operand, self.leaf, self.memo))
 
-    def reduce(self, operand: Operand) -> Operand:
-        return operand
+def _residual_step(
+    step: Step, when: Operand, folder: _Folder, old: dict[str, int], new: dict[str, int]
+) -> Step | None:
+    if isinstance(step, Refuse):
+        return None if when is False else replace(step, when=when)
+    value = folder.fold(step.value) if when is not False else None
+    if isinstance(step, Need):
+        fails = isinstance(value, Expr) and when is not False
+        return replace(step, value=value, when=when) if fails else None
+    version = old.get(step.name, 0)
+    old[step.name] = version + 1
+    current = folder.slots.get((step.name, version), raw("ref", step.name, new.get(step.name, 0)))
+    if when is False or (when is True and isinstance(step, Let) and not isinstance(value, Expr)):
+        folder.slots[step.name, version + 1] = current if when is False else value
+        return None
+    known = when is True and not isinstance(value, Expr)
+    new[step.name] = new.get(step.name, 0) + 1
+    after: Operand = value if known else raw("ref", step.name, new[step.name])
+    folder.slots[step.name, version + 1] = after
+    return replace(step, value=value, when=when)
+
+
+def inline(
+    program: Program, facts: Mapping[str, Any], held: Mapping[str, Any] | None = None
+) -> Inlined:
+    """Write every refusal as a condition over the given values.
+
+    Args:
+        program: What to inline.
+        facts: Facts by name.
+        held: Slot values that do not vary.
+    """
+    slots: dict[tuple[str, int], Operand] = {
+        (n, 0): v for n, v in (held or {}).items() if is_constant(v)
+    }
+    folder = _Folder(facts, slots)
+    versions: dict[str, int] = {}
+    constraints: list[Constraint] = []
+    for number, step in enumerate(program.steps):
+        when = folder.fold(step.when)
+        if isinstance(step, Refuse):
+            constraints.extend(_constraint(number, when))
+        elif isinstance(step, Need):
+            if when is not False:
+                constraints.extend(_need(number, when, folder.fold(step.value)))
+        else:
+            version = versions.get(step.name, 0)
+            versions[step.name] = version + 1
+            before = slots.get((step.name, version), raw("ref", step.name, 0))
+            value = folder.fold(step.value) if when is not False else before
+            slots[step.name, version + 1] = (
+                value if isinstance(step, Let) else if_(when, value, before)
+            )
+    effective = {n: slots[n, v] for n, v in versions.items()}
+    return Inlined(tuple(constraints), effective)
+
+
+def _constraint(number: int, when: Operand) -> Iterator[Constraint]:
+    if when is not False:
+        yield Constraint(number, when, support(when))
+
+
+def _need(number: int, when: Operand, value: Operand) -> Iterator[Constraint]:
+    if isinstance(value, Expr):
+        cone = support(when) | support(value)
+        yield Constraint(number, all_of(when, raw("call", "bool", value)), cone, may_crash=True)
+
+
+def support(*operands: Operand) -> frozenset[str]:
+    """The slots that operands read."""
+    return frozenset(t.args[0] for t in walk(*operands) if t.op == "ref")

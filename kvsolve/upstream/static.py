@@ -172,12 +172,10 @@ class Static:
         self, statement: ast.Import | ast.ImportFrom, name: str, path: str
     ) -> list[Any] | None:
         for alias in statement.names:
-            if (alias.asname or alias.name.split(".")[0]) != name and alias.asname != name:
-                if alias.name != name or alias.asname:
-                    continue
+            if _bound_name(statement, alias) != name:
+                continue
             if isinstance(statement, ast.Import):
-                dotted = alias.name if alias.asname else alias.name.split(".")[0]
-                return [self._module(dotted)]
+                return [self._module(alias.name if alias.asname else name)]
             source = _absolute(statement, path)
             target = self.tree.module_path(source)
             if target is None:
@@ -403,7 +401,7 @@ class Static:
             return
         if isinstance(statement, (ast.Import, ast.ImportFrom)):
             for alias in statement.names:
-                name = alias.asname or alias.name
+                name = _bound_name(statement, alias)
                 bound = self._import(statement, name, scope.module)
                 scope.names[name] = bound[0] if bound else _OPAQUE
             return
@@ -463,6 +461,12 @@ def _targets(statement: ast.stmt) -> list[str]:
     if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
         return [statement.target.id]
     return []
+
+
+def _bound_name(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
+    if alias.asname or isinstance(statement, ast.ImportFrom):
+        return alias.asname or alias.name
+    return alias.name.split(".")[0]
 
 
 def _package(path: str) -> str:
