@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = ["UNSET", "Flag", "FlagTable", "Value"]
 
@@ -115,18 +115,38 @@ class FlagTable:
         flags: All options without ``--help``, sorted by canonical spelling.
         fields: Field of the server arguments -> its default, fields without an option included. A
             field is set from the parsed command when some flag's ``dest`` has its name.
+        config_keys: Whether a ``--config`` file names options by ``"dest"`` or by ``"spellings"``.
     """
 
-    __slots__ = ("_by_dest", "_by_spelling", "_defaults", "_rows", "fields", "release")
+    __slots__ = (
+        "_by_dest",
+        "_by_spelling",
+        "_defaults",
+        "_rows",
+        "config_keys",
+        "fields",
+        "release",
+    )
 
-    def __init__(self, release: str, flags: list[Flag], fields: Mapping[str, Value]) -> None:
+    def __init__(
+        self,
+        release: str,
+        flags: Iterable[Flag],
+        fields: Mapping[str, Value],
+        config_keys: str = "dest",
+    ) -> None:
         rows = [flag.to_plain() for flag in sorted(flags, key=lambda flag: flag.spellings)]
-        self._fill(release, tuple(rows), dict(fields))
+        self._fill(release, tuple(rows), dict(fields), config_keys)
 
     def _fill(
-        self, release: str, rows: tuple[tuple[Any, ...], ...], fields: dict[str, Value]
+        self,
+        release: str,
+        rows: tuple[tuple[Any, ...], ...],
+        fields: dict[str, Value],
+        config_keys: str,
     ) -> None:
         self.release, self.fields, self._rows = release, fields, rows
+        self.config_keys = config_keys
         self._by_spelling: dict[str, Flag | int] = {
             spelling: at for at, row in enumerate(rows) for spelling in row[1]
         }
@@ -204,14 +224,14 @@ class FlagTable:
 
     def to_plain(self) -> tuple[Any, ...]:
         """The table as nested tuples and dicts of marshal-able values."""
-        return (FORMAT, self.release, self._rows, self.fields)
+        return (FORMAT, self.release, self._rows, self.fields, self.config_keys)
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> FlagTable:
         """The inverse of :meth:`to_plain`; makes no flag yet."""
-        _, release, rows, fields = plain
+        _, release, rows, fields, config_keys = plain
         table = cls.__new__(cls)
-        table._fill(release, rows, fields)
+        table._fill(release, rows, fields, config_keys)
         return table
 
     def dumps(self, command: str) -> str:
@@ -220,7 +240,12 @@ class FlagTable:
         Args:
             command: The command that writes the file, kept in its header.
         """
-        head = {"format": FORMAT, "sglang": self.release, "written_by": command}
+        head = {
+            "format": FORMAT,
+            "sglang": self.release,
+            "written_by": command,
+            "config_keys": self.config_keys,
+        }
         parts = ["{" + _json(head)[1:-1] + ',"fields":{']
         parts.append(",\n".join(f"{_json(k)}:{_json(self.fields[k])}" for k in sorted(self.fields)))
         parts.append('},"flags":[')
@@ -244,7 +269,7 @@ class FlagTable:
             if data["format"] != FORMAT:
                 raise KvsolveError(f"{where} has format {data['format']}, not {FORMAT}.")
             flags = [_flag(entry) for entry in data["flags"]]
-            return cls(data["sglang"], flags, data["fields"])
+            return cls(data["sglang"], flags, data["fields"], data["config_keys"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise KvsolveError(f"{where} is no flag table: {error!r}.") from error
 

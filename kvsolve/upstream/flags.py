@@ -9,26 +9,27 @@ of each guards against a release in which one of them means something else.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, replace
+import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import UNSET, Flag, FlagTable
-from kvsolve.upstream.derived_code import KNOWN_ACTIONS, known_type, require_known
-from kvsolve.upstream.record import RECORD_FILE, Field, Meta, record_class, record_fields
-from kvsolve.upstream.static import (
-    Class,
-    External,
-    Function,
-    Member,
-    Scope,
-    Static,
-    Unreadable,
+from kvsolve.upstream.derived_code import config_keys, known_action, known_type, require_known
+from kvsolve.upstream.record import (
+    RECORD_FILE,
+    Meta,
+    choices_of,
+    plain,
+    record_class,
+    record_fields,
+    text_of,
 )
+from kvsolve.upstream.static import Scope, Static, Unreadable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterator
 
+    from kvsolve.upstream.record import Choices, Field
     from kvsolve.upstream.source import SourceTree
 
 __all__ = ["read_flags"]
@@ -41,23 +42,25 @@ def read_flags(tree: SourceTree) -> FlagTable:
 
     Raises:
         KvsolveError: Something that decides an option cannot be read, or the release derives its
-            options in a way that is not known here.
+            options by code that is not known here.
     """
     require_known(tree)
     static = Static(tree)
     fields = record_fields(static)
     flags = [flag for field in fields if (flag := _derived(field, static)) is not None]
-    flags += _Manual(static, {f.name: f.default for f in fields}).read()
-    _check_default_order(flags)
-    defaults = {f.name: _json(f.default) for f in fields}
-    return FlagTable(tree.release, flags, defaults)
-
-
-# -- options derived from annotated fields
+    flags += _by_hand(static, {f.name: f.default for f in fields})
+    table = FlagTable(
+        tree.release,
+        flags,
+        {f.name: None if f.default is UNSET else f.default for f in fields},
+        config_keys(tree),
+    )
+    _check_defaults(flags, table)
+    return table
 
 
 def _derived(field: Field, static: Static) -> Flag | None:
-    """The option that ``add_cli_args_from_dataclass`` derives from a field, if it does."""
+    """The option that upstream derives from an annotated field, if it does."""
     meta = field.meta
     if meta is None or meta.no_cli:
         return None
@@ -65,40 +68,163 @@ def _derived(field: Field, static: Static) -> Flag | None:
     base = Flag(
         dest=field.name,
         spellings=(first, *meta.aliases),
-        default=None if field.default is UNSET else _json(field.default),
+        default=None if field.default is UNSET else field.default,
         deprecated=_says_deprecated(meta.help),
-        new_flag="",
     )
     if meta.action is not None:
-        return _with_action(base, meta)
+        return _acting(base, meta, static)
     shape = field.shape
     if shape.literals is not None:
-        choices = meta.choices or _choices(shape.literals)
         kind = _SCALARS.get(type(shape.literals[0]).__name__, "str")
-        return _valued(base, meta, static, kind=kind, choices=choices)
+        literals = choices_of(list(shape.literals), static)
+        meta = replace(meta, choices=meta.choices or literals, nargs=None)
+        return _valued(base, meta, static, kind)
     if shape.element is not None and meta.type_parser is None:
         kind = _SCALARS.get(shape.element, "str")
-        return _valued(base, replace(meta, nargs=meta.nargs or "+"), static, kind=kind)
+        return _valued(base, replace(meta, nargs=meta.nargs or "+"), static, kind)
     if shape.name == "bool":
         return replace(base, action="store_true", nargs=0)
-    made = _valued(base, meta, static, kind=_SCALARS.get(shape.name, "str"))
+    made = _valued(base, meta, static, _SCALARS.get(shape.name, "str"))
     needed = meta.required is True or (meta.required is None and field.default is UNSET)
     return replace(made, required=needed)
 
 
-def _valued(
-    base: Flag, meta: Meta, static: Static, kind: str, choices: _Choices | None = None
-) -> Flag:
+def _valued(base: Flag, meta: Meta, static: Static, kind: str) -> Flag:
     facts = None
     if meta.type_parser is not None:
         kind, facts = known_type(meta.type_parser, static)
-    chosen = choices or meta.choices
-    return replace(
-        base,
+    made = replace(base, type=kind, type_facts=facts, nargs=meta.nargs, const=plain(meta.const))
+    return _choosing(made, meta.choices)
+
+
+def _choosing(flag: Flag, choices: Choices | None) -> Flag:
+    if choices is None:
+        return flag
+    return replace(flag, choices=choices.values, choices_by_env=choices.by_env)
+
+
+def _acting(base: Flag, meta: Meta, static: Static) -> Flag:
+    """An option whose annotation names an action."""
+    action = known_action(meta.action, static)
+    if action == "boolean" and not meta.action_kwargs:
+        negated = tuple("--no-" + s[2:] for s in base.spellings if s.startswith("--"))
+        spellings = [s for pair in zip(base.spellings, negated, strict=True) for s in pair]
+        return replace(base, action="boolean", spellings=tuple(spellings), nargs=0)
+    given = dict(meta.action_kwargs or {})
+    kind, facts = known_type(given.pop("type"), static) if "type" in given else ("str", None)
+    nargs = given.pop("nargs", None)
+    if given or action != "lora_paths":
+        raise Unreadable(f"{base.name} is declared in a way that is not known.")
+    return replace(base, action=action, type=kind, type_facts=facts, nargs=nargs)
+
+
+# -- options added by hand
+
+
+def _by_hand(static: Static, defaults: dict[str, Any]) -> Iterator[Flag]:
+    """The options of the explicit ``parser.add_argument`` calls in ``add_cli_args``."""
+    record = record_class(static)
+    scope = Scope(record.path)
+    for statement in _function(record.node, "add_cli_args").body:
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if not isinstance(call, ast.Call):
+            static.execute(statement, scope)
+            continue
+        name = ast.unparse(call.func)
+        if name == "parser.add_argument":
+            yield _added(call, static, scope, defaults)
+        elif ast.unparse(call) != "add_cli_args_from_dataclass(parser, ServerArgs)":
+            raise Unreadable(f"{record.path}:{call.lineno} calls {name}, which is not known.")
+
+
+def _function(owner: ast.ClassDef, name: str) -> ast.FunctionDef:
+    for node in owner.body:
+        if isinstance(node, ast.FunctionDef) and node.name == name:
+            return node
+    raise Unreadable(f"{RECORD_FILE}: {owner.name} has no {name}.")
+
+
+def _added(call: ast.Call, static: Static, scope: Scope, defaults: dict[str, Any]) -> Flag:
+    spellings = tuple(static.value(arg, scope) for arg in call.args)
+    given = {k.arg: k.value for k in call.keywords if k.arg}
+    words = given.pop("help", None)
+    values = {k: _keyword(k, node, static, scope, defaults) for k, node in given.items()}
+    flag = Flag(
+        dest=values.pop("dest", spellings[0].lstrip("-").replace("-", "_")),
+        spellings=spellings,
+        hidden=words is not None and ast.unparse(words) == "argparse.SUPPRESS",
+        deprecated=_says_deprecated(text_of(words)),
+        new_flag=values.pop("new_flag", ""),
+    )
+    made = _as_action(flag, known_action(values.pop("action", "store"), static), values, static)
+    if values:
+        raise Unreadable(f"{scope.module}:{call.lineno} passes {sorted(values)}, not known here.")
+    return made
+
+
+def _as_action(flag: Flag, action: str, values: dict[str, Any], static: Static) -> Flag:
+    """Complete a flag from the keywords of its action, taking out those it understands."""
+    if action == "store_true":
+        return replace(flag, action=action, nargs=0, default=values.pop("default", False))
+    if action in ("ignore", "ignore_or_refuse"):
+        pointer = values.pop("error_message", None)
+        return replace(
+            flag,
+            action="ignore" if pointer is None else "refuse",
+            nargs=0,
+            deprecated=True,
+            new_flag=_named_flag(pointer or "", flag.name),
+        )
+    if action == "const_true":
+        default = values.pop("default", False)
+        return replace(flag, action="const", nargs=0, const=True, default=default, deprecated=True)
+    kind, facts = known_type(values.pop("type"), static) if "type" in values else ("str", None)
+    made = replace(
+        flag,
+        action="const" if action == "const" else "store",
         type=kind,
         type_facts=facts,
-        nargs=meta.nargs,
-        choices=chosen[0] if chosen else None,
-        choices_by_env=chosen[1] if chosen else (),
-        const=meta.const,
+        nargs=values.pop("nargs", 0 if action == "const" else None),
+        default=values.pop("default", None),
+        const=values.pop("const_value" if action == "const" else "const", None),
+        deprecated=flag.deprecated or action != "store",
     )
+    return _choosing(made, values.pop("choices", None))
+
+
+def _named_flag(words: str, retired: str) -> str:
+    """The first option other than the retired one that a message names."""
+    return next((w for w in re.findall(r"--[a-z][a-z0-9-]*", words) if w != retired), "")
+
+
+def _says_deprecated(words: str) -> bool:
+    return words.lstrip("[( ").lower().startswith("deprecated")
+
+
+def _check_defaults(flags: list[Flag], table: FlagTable) -> None:
+    """An option registered first sets the default of its name; the table must agree.
+
+    Raises:
+        Unreadable: Sorting the options changed what an empty command parses to.
+    """
+    first: dict[str, Any] = {}
+    for flag in flags:
+        if flag.default is not UNSET:
+            first.setdefault(flag.dest, flag.default)
+    if first != dict(table.defaults):
+        wrong = sorted(k for k, v in first.items() if table.defaults.get(k) != v)
+        raise Unreadable(f"The defaults of {wrong} depend on the order of declaration.")
+
+
+def _keyword(
+    name: str, node: ast.expr, static: Static, scope: Scope, defaults: dict[str, Any]
+) -> Any:
+    """A keyword's value; a field's declared default is looked up, not read from the class."""
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "ServerArgs":
+        return defaults[node.attr]
+    if isinstance(node, ast.Call) and ast.unparse(node.func) == "_declared_default":
+        return defaults[static.value(node.args[0], scope)]
+    value = static.value(node, scope)
+    if name == "choices":
+        return choices_of(value, static)
+    return value if name in ("type", "action") else plain(value)
