@@ -1,0 +1,1 @@
+"""Holds kvsolve to the real validators of the releases it knows."""

@@ -1,0 +1,95 @@
+"""Install what the oracle needs, once: ``python -m conformance.oracle.setup 0.5.18 0.5.23``.
+
+One virtual environment holds a CPU-only torch and the pure-Python packages that argument
+resolution imports; each release and each transformers it pins lies in a directory of its own,
+installed without dependencies. ``TORCH_INDEX`` may name the index that torch comes from,
+``KVSOLVE_ORACLE_HOME`` the place.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import venv
+from typing import TYPE_CHECKING
+
+from .home import RELEASES, home, python, requirement, site, transformers_site
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+TORCH = "torch==2.13.0"
+CPU_INDEX = "https://download.pytorch.org/whl/cpu"
+
+PACKAGES = (
+    "numpy requests aiohttp fastapi msgspec pydantic pyzmq orjson psutil IPython pybase64 pillow "
+    "openai==2.6.1 huggingface_hub>=1.31,<2 regex safetensors tqdm pyyaml packaging loguru "
+    "sentencepiece einops scipy xxhash prometheus-client python-multipart uvicorn httpx dill "
+    "cloudpickle cachetools setproctitle interegular partial_json_parser tiktoken jinja2 typer"
+).split()
+
+
+def install(releases: Sequence[str]) -> None:
+    """Install the environment and the releases that are not there yet."""
+    environment()
+    for release in releases:
+        _packages(site(release), f"sglang=={release}")
+        transformers = transformers_site(release)
+        _packages(transformers, f"transformers=={transformers.name}")
+        if not (transformers / "tokenizers").is_dir():
+            wanted = requirement(transformers, "transformers", "tokenizers")
+            _pip("--no-deps", "--no-compile", "--target", str(transformers), f"tokenizers{wanted}")
+        print(f"sglang {release}: ready, with transformers {transformers.name}", flush=True)
+
+
+def environment() -> None:
+    """Make the virtual environment, unless it is complete."""
+    done = home() / "venv" / ".ok4"
+    if done.exists():
+        return
+    if not python().exists():
+        venv.create(home() / "venv", with_pip=True)
+    index = os.environ.get("TORCH_INDEX", "")
+    _pip(*(["--index-url", index] if index else _cpu_index()), TORCH)
+    _pip(*PACKAGES)
+    subprocess.run(
+        [python(), "-c", "import torch; assert torch.version.cuda is None, 'not a CPU torch'"],
+        check=True,
+    )
+    done.touch()
+
+
+def _cpu_index() -> list[str]:
+    """Prefer the CPU builds; an index that only has one build of torch is asked as well."""
+    return ["--extra-index-url", CPU_INDEX] if "PIP_INDEX_URL" not in os.environ else []
+
+
+def _packages(target: Path, wanted: str) -> None:
+    """Install one package without its dependencies into a directory of its own."""
+    if (target / ".ok").exists():
+        return
+    shutil.rmtree(target, ignore_errors=True)
+    _pip("--no-deps", "--no-compile", "--target", str(target), wanted)
+    (target / ".ok").touch()
+
+
+def _pip(*arguments: str) -> None:
+    command = [python(), "-m", "pip", "install", "-q", "--disable-pip-version-check", *arguments]
+    subprocess.run(command, check=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Install the oracle's environment.")
+    parser.add_argument("release", nargs="*", default=list(RELEASES), help="default: all eight")
+    try:
+        install(parser.parse_args().release)
+    except subprocess.CalledProcessError as error:
+        sys.exit(f"the oracle could not be installed: {' '.join(map(str, error.cmd))} failed")
+
+
+if __name__ == "__main__":
+    main()
