@@ -358,21 +358,29 @@ class CompiledProgram:
     """A program ready to run.
 
     Attributes:
-        program: What it runs.
+        code: The generated function's code.
+        inputs: The slots whose initial values it reads.
     """
 
-    __slots__ = ("_run", "code", "program")
+    __slots__ = ("_exact", "_run", "code", "inputs")
 
-    def __init__(self, program: Program, code: CodeType | None = None) -> None:
-        self.program = program
-        self.code = code or compile(_ProgramWriter(program).source(), "<kvsolve program>", "exec")
+    def __init__(
+        self, code: CodeType, inputs: tuple[str, ...], exact: Callable[[], Program]
+    ) -> None:
+        self.code, self.inputs, self._exact = code, inputs, exact
         scope = dict(_GLOBALS)
-        exec(self.code, scope)  # our own output from checked terms, see the module docstring
+        exec(code, scope)  # our own output from checked terms, see the module docstring
         self._run: Callable[..., None] = scope["run"]
 
     def marshal(self) -> bytes:
         """The code, for a cache that this Python version alone can read."""
-        return marshal.dumps(self.code)
+        return marshal.dumps((self.code, self.inputs))
+
+    @classmethod
+    def unmarshal(cls, data: bytes, exact: Callable[[], Program]) -> CompiledProgram:
+        """The inverse of :meth:`marshal`; ``exact`` gives the program for runs that need it."""
+        code, inputs = marshal.loads(data)
+        return cls(code, inputs, exact)
 
     def run(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Trace:
         """Run on one configuration.
@@ -386,13 +394,15 @@ class CompiledProgram:
         try:
             self._run(values, table, trace.refusals, trace.writes, trace.values)
         except Exception:
-            return interpret(self.program, values, table)
+            return interpret(self._exact(), values, table)
         return trace
 
 
 def compile_program(program: Program) -> CompiledProgram:
     """Compile a program; takes about as long as Python needs to compile a file of its size."""
-    return CompiledProgram(program)
+    writer = _ProgramWriter(program)
+    code = compile(writer.source(), "<kvsolve program>", "exec")
+    return CompiledProgram(code, tuple(writer.inputs), lambda: program)
 
 
 def compile_predicate(operand: Operand) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:

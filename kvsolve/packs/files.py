@@ -1,0 +1,81 @@
+"""Where the knowledge lies, and where compiled packs are kept."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from kvsolve.errors import KvsolveError
+
+__all__ = ["cache_directory", "constraints_directory", "read_cached", "stamp", "write_cached"]
+
+
+def constraints_directory() -> Path:
+    """The ``constraints`` folder: inside an installed package, beside it in a source checkout.
+
+    Raises:
+        KvsolveError: Neither is there.
+    """
+    package = Path(__file__).resolve().parents[1]
+    for candidate in (package / "_constraints", package.parent / "constraints"):
+        if candidate.is_dir():
+            return candidate
+    raise KvsolveError("kvsolve's own constraints folder is missing; install kvsolve again")
+
+
+def cache_directory() -> Path:
+    """Folder for compiled packs: ``$KVSOLVE_CACHE_DIR``, else the user's cache folder."""
+    chosen = os.environ.get("KVSOLVE_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(base) / "kvsolve"
+
+
+def stamp(files: Iterable[Path]) -> str:
+    """A text that changes whenever one of the files does, or the Python that would read the cache."""
+    parts = [sys.implementation.cache_tag or "python"]
+    for file in files:
+        try:
+            status = os.stat(file)
+        except FileNotFoundError:
+            parts.append(f"{file}:none")
+        else:
+            parts.append(f"{file}:{status.st_size}:{status.st_mtime_ns}")
+    return "\n".join(parts)
+
+
+def read_cached(name: str, key: str) -> bytes | None:
+    """The cached bytes of that name, if they were written under the same key by the same user.
+
+    Compiled packs hold code, so a file that somebody else could have written is not read.
+    """
+    path = cache_directory() / name
+    try:
+        with open(path, "rb") as handle:
+            status = os.fstat(handle.fileno())
+            if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+                return None
+            if status.st_mode & 0o022 and os.name == "posix":
+                return None
+            data = handle.read()
+    except OSError:
+        return None
+    head, _, body = data.partition(b"\0")
+    return body if head == key.encode() else None
+
+
+def write_cached(name: str, key: str, body: bytes) -> None:
+    """Keep bytes for the next start, whole or not at all; a read-only home is no error."""
+    path = cache_directory() / name
+    temporary = path.with_name(f"{name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as handle:
+            handle.write(key.encode() + b"\0" + body)
+        os.replace(temporary, path)
+    except OSError:
+        return

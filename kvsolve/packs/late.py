@@ -1,0 +1,130 @@
+"""Curated whole entries: refusals past argument resolution, where reading a program cannot reach.
+
+They are written by hand (``constraints/sglang/7*.toml``) and appended to the program that was read,
+so that one evaluator, one solver and one explanation serve both. Plain flag names in them mean the
+value after argument resolution.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from kvsolve.errors import KvsolveError
+from kvsolve.model.expression import all_of, negate
+from kvsolve.model.finding import STAGES
+from kvsolve.model.program import Let, Place, Program, Refuse, Set, Step
+from kvsolve.model.syntax import parse
+
+__all__ = ["CuratedError", "confirmed", "late_steps", "read_curated"]
+
+
+class CuratedError(KvsolveError):
+    """A curated file is malformed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    file: Path
+    kind: str
+    data: Mapping[str, Any]
+
+    @property
+    def label(self) -> str:
+        return f"{self.file.name}, {self.data.get('code') or self.data.get('name') or self.kind}"
+
+
+def read_curated(path: Path) -> dict[str, Any]:
+    """A curated TOML file.
+
+    Raises:
+        CuratedError: It is not TOML; names file and line.
+    """
+    try:
+        with open(path, "rb") as handle:
+            return tomllib.load(handle)
+    except (OSError, tomllib.TOMLDecodeError) as error:
+        raise CuratedError(f"{path.name}: {error}") from None
+
+
+def confirmed(release: str, releases: str | list[str]) -> bool:
+    """Whether a release lies in a range such as ``>=0.5.16,<0.5.19`` or in a list.
+
+    ``.postN`` belongs to its base release.
+
+    >>> confirmed("0.5.18", ">=0.5.16,<0.5.19"), confirmed("0.5.19", ["0.5.18"])
+    (True, False)
+    """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    base = release.split(".post")[0]
+    if isinstance(releases, list):
+        return base in releases
+    try:
+        return SpecifierSet(releases).contains(base)
+    except InvalidSpecifier:
+        raise CuratedError(f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19") from None
+
+
+def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
+    """The steps that the curated files add to a program, by stage and then in file order.
+
+    Args:
+        program: The program that was read; its final values are what the entries speak of.
+        files: Curated files, in order.
+
+    Raises:
+        CuratedError: An entry is malformed; names file and code.
+    """
+    versions: dict[str, int] = {}
+    for step in program.steps:
+        if isinstance(step, (Let, Set)):
+            versions[step.name] = versions.get(step.name, 0) + 1
+    rows = [row for path in files for row in _rows(path) if _applies(row, program.release)]
+    lets = [row for row in rows if row.kind == "let"]
+    entries = sorted(
+        (row for row in rows if row.kind == "entry"),
+        key=lambda row: STAGES.index(row.data.get("stage", "args")),
+    )
+    steps: list[Step] = []
+    for row in [*lets, *entries]:
+        steps.append(step := _step(row, versions))
+        if isinstance(step, Let):
+            versions[step.name] = versions.get(step.name, 0) + 1
+    return tuple(steps)
+
+
+def _rows(path: Path) -> Iterator[_Row]:
+    data = read_curated(path)
+    for kind in ("let", "entry"):
+        for item in data.get(kind, []):
+            yield _Row(path, kind, item)
+
+
+def _applies(row: _Row, release: str) -> bool:
+    releases = row.data.get("sglang") or row.data.get("ground", {}).get("sglang")
+    if releases is None:
+        if row.kind == "let":
+            return True
+        raise CuratedError(f"{row.label}: the ground names no releases (`sglang`)")
+    return confirmed(release, releases)
+
+
+def _step(row: _Row, versions: Mapping[str, int]) -> Step:
+    data = row.data
+    try:
+        if row.kind == "let":
+            return Let(data["name"], parse(data["value"], versions), parse(data.get("when", "True"), versions))
+        when = parse(data["when"], versions)
+        if "require" in data:
+            when = all_of(when, negate(parse(data["require"], versions)))
+        ground = data["ground"]
+        place = Place(ground["file"], ground["symbol"], 0, ground["symbol"])
+        return Refuse(data["raises"], when, place, data["code"], (), data["stage"])
+    except KeyError as error:
+        raise CuratedError(f"{row.label}: the field {error} is missing") from None
+    except KvsolveError as error:
+        raise CuratedError(f"{row.label}: {error}") from None

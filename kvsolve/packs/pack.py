@@ -1,0 +1,228 @@
+"""A release's knowledge, ready to use: flags, program, catalog, compiled once and kept.
+
+Loading for a check reads one cached file with the compiled function and the tables; the term graph
+is read from the program file only when somebody needs it (a repair, an explanation, a crash).
+"""
+
+from __future__ import annotations
+
+import marshal
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+from kvsolve import __version__
+from kvsolve.errors import KvsolveError
+from kvsolve.model.flag import FlagTable
+from kvsolve.packs.compile import CompiledProgram
+from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
+
+__all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
+
+
+class UnknownReleaseError(KvsolveError):
+    """No pack for a release; the text names the nearest known ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepInfo:
+    """What a finding needs to know of a step.
+
+    Attributes:
+        kind: ``let``, ``set``, ``refuse`` or ``need``.
+        name: Slot written, or the exception raised.
+        stage: Where upstream notices.
+        file: Path below ``sglang/srt``.
+        symbol: Innermost function.
+        line: Line in this release, 0 where not known.
+        caller: The handler that the pipeline called.
+        key: Fingerprint.
+        mode: How a set writes.
+    """
+
+    kind: str
+    name: str
+    stage: str = "args"
+    file: str = ""
+    symbol: str = ""
+    line: int = 0
+    caller: str = ""
+    key: str = ""
+    mode: str = ""
+
+
+def _describe(step: Any) -> tuple[Any, ...]:
+    place = step.place
+    where = (place.file, place.symbol, place.line, place.caller) if place else ("", "", 0, "")
+    kind = type(step).__name__.lower()
+    name = step.raises if kind == "refuse" else getattr(step, "name", "")
+    stage = getattr(step, "stage", "args")
+    return (kind, name, stage, *where, getattr(step, "key", ""), getattr(step, "mode", ""))
+
+
+class Pack:
+    """Everything known about one release.
+
+    Attributes:
+        release: As in ``0.5.23``.
+        flags: Its command-line options.
+        steps: What each step of the program is, by position.
+        compiled: The program as a function.
+    """
+
+    def __init__(
+        self,
+        release: str,
+        flags: FlagTable,
+        steps: tuple[StepInfo, ...],
+        compiled: CompiledProgram,
+        tables: Mapping[str, Any],
+    ) -> None:
+        self.release = release
+        self.flags = flags
+        self.steps = steps
+        self.compiled = compiled
+        self._tables = tables
+
+    @cached_property
+    def program(self) -> Any:
+        """The program with its terms: argument resolution as read, then the curated late stages."""
+        return read_full_program(self.release)
+
+    @cached_property
+    def catalog(self) -> Any:
+        """Codes, reasons and remedies by step."""
+        from kvsolve.packs.catalog import Catalog
+
+        return Catalog.from_plain(self._tables["catalog"])
+
+    @property
+    def modelled(self) -> frozenset[str]:
+        """Dests that some step reads or writes."""
+        return frozenset(self._tables["modelled"])
+
+    @property
+    def last_stage(self) -> str:
+        """The last stage that some entry speaks of."""
+        return str(self._tables["last_stage"])
+
+
+def read_full_program(release: str) -> Any:
+    """The program file of a release with the curated late entries appended."""
+    from kvsolve.model.program import load_program
+    from kvsolve.packs.late import late_steps
+
+    root = constraints_directory() / "sglang"
+    path = root / "program" / f"{release}.jsonl"
+    with open(path, encoding="utf-8") as handle:
+        program = load_program(handle, path.name)
+    late = late_steps(program, sorted(root.glob("7[0-9]-*.toml")))
+    return replace(program, steps=(*program.steps, *late))
+
+
+@lru_cache(maxsize=1)
+def releases() -> tuple[str, ...]:
+    """Releases that kvsolve knows, oldest first."""
+    found = (constraints_directory() / "sglang" / "program").glob("*.jsonl")
+    return tuple(sorted((p.stem for p in found), key=_numbers))
+
+
+def _numbers(release: str) -> tuple[int, ...]:
+    base, _, post = release.partition(".post")
+    return tuple(int(part) for part in (*base.split("."), post or 0))
+
+
+def newest() -> str:
+    """The newest release known."""
+    return releases()[-1]
+
+
+def resolve_release(wanted: str) -> str:
+    """The pack for a release as users write it (``v0.5.18``, ``0.5.18.post1``).
+
+    Raises:
+        UnknownReleaseError: There is none; names the nearest.
+    """
+    name = wanted.strip().removeprefix("v")
+    known = releases()
+    if name in known:
+        return name
+    base = name.split(".post")[0]
+    if base in known:
+        return base
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, 3, 0.3) or [known[-1]]
+    raise UnknownReleaseError(
+        f"no pack for SGLang {wanted}; the nearest known releases are {', '.join(near)}"
+        " (`kvsolve packs` lists all)"
+    )
+
+
+def _sources(release: str) -> list[Path]:
+    root = constraints_directory() / "sglang"
+    fixed = [root / "program" / f"{release}.jsonl", root / "flags" / f"{release}.json"]
+    words = root / "words" / f"{release}.json"
+    return [*fixed, words, *sorted(root.glob("*.toml"))]
+
+
+@lru_cache(maxsize=8)
+def load_pack(wanted: str) -> Pack:
+    """Load a release's pack, compiled at first use and cached.
+
+    Raises:
+        UnknownReleaseError: There is none.
+        KvsolveError: A file of it is malformed.
+    """
+    release = resolve_release(wanted)
+    key = f"{__version__}\n{stamp(_sources(release))}"
+    data = read_cached(f"{release}.pack", key)
+    if data is None:
+        data = marshal.dumps(_build(release))
+        write_cached(f"{release}.pack", key, data)
+    return _restore(release, marshal.loads(data))
+
+
+def _build(release: str) -> tuple[Any, ...]:
+    from kvsolve.model.expression import walk
+    from kvsolve.model.program import Refuse
+    from kvsolve.packs.catalog import load_catalog
+    from kvsolve.packs.compile import compile_program
+
+    path = constraints_directory() / "sglang" / "flags" / f"{release}.json"
+    flags = FlagTable.load(path)
+    program = read_full_program(release)
+    compiled = compile_program(program)
+    operands = [o for s in program.steps for o in (s.when, getattr(s, "value", None))]
+    read = {t.args[0] for t in walk(*operands) if t.op == "ref"}
+    written = {s.name for s in program.steps if hasattr(s, "name")}
+    modelled = {n.removeprefix("raw.").removeprefix("given.") for n in read | written}
+    stages = [s.stage for s in program.steps if isinstance(s, Refuse)]
+    from kvsolve.model.finding import stage_rank
+
+    tables = {
+        "catalog": load_catalog(release, program).to_plain(),
+        "modelled": sorted(modelled & set(flags.fields)),
+        "last_stage": max(stages, key=stage_rank, default="args"),
+    }
+    steps = tuple(_describe(step) for step in program.steps)
+    return flags.to_plain(), steps, compiled.marshal(), tables
+
+
+def _restore(release: str, plain: tuple[Any, ...]) -> Pack:
+    flags, steps, code, tables = plain
+    pack: Pack
+
+    def exact() -> Any:
+        return pack.program
+
+    pack = Pack(
+        release,
+        FlagTable.from_plain(flags),
+        tuple(StepInfo(*s) for s in steps),
+        CompiledProgram.unmarshal(code, exact),
+        tables,
+    )
+    return pack

@@ -1,0 +1,316 @@
+"""check: run a configuration through the program and say everything that fires.
+
+A :class:`Prepared` holds a pack in a context. The first configurations run on the full program; once
+a context proves to be used often, facts are folded away and the smaller residual program takes over.
+Both give the same trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+from kvsolve.model.context import Config, Context
+from kvsolve.model.finding import (
+    CheckResult,
+    Finding,
+    Kind,
+    Severity,
+    Verdict,
+    stage_rank,
+)
+from kvsolve.packs.compile import CompiledProgram, FactTable
+from kvsolve.packs.evaluate import Failure, Trace, Write
+from kvsolve.packs.pack import Pack
+
+__all__ = ["Prepared", "check", "judge"]
+
+_SPECIALISE_AFTER = 40
+"""Runs of one context after which folding its facts pays (it costs about as much as these)."""
+
+
+class Prepared:
+    """A pack in a context, judged up to a stage.
+
+    Attributes:
+        pack: The release's knowledge.
+        context: GPU, model and environment.
+        stage: Last stage judged.
+    """
+
+    def __init__(self, pack: Pack, context: Context, stage: str | None = None) -> None:
+        self.pack = pack
+        self.context = context
+        self.stage = stage or pack.last_stage
+        self.facts = FactTable(context.facts)
+        self._rank = stage_rank(self.stage)
+        self._runs = 0
+        self._fast: _Specialised | None = None
+        self._judged = tuple(stage_rank(s.stage) <= self._rank for s in pack.steps)
+
+    def trace(self, config: Config) -> Trace:
+        """Run a configuration; steps are positions in ``pack.program``."""
+        if self._fast is None:
+            self._runs += 1
+            if self._runs <= _SPECIALISE_AFTER:
+                return self._run_full(config)
+            self.specialise()
+        assert self._fast is not None
+        return self._fast.trace(config)
+
+    def _run_full(self, config: Config) -> Trace:
+        compiled = self.pack.compiled
+        return compiled.run(slot_values(compiled.inputs, config), self.facts)
+
+    def specialise(self) -> None:
+        """Fold the context's facts away now; later runs are several times faster."""
+        if self._fast is None:
+            self._fast = _Specialised(self.pack, self.facts)
+
+    def broken(self, config: Config) -> tuple[int, ...]:
+        """Steps at which upstream refuses or crashes, up to the stage judged, in order."""
+        trace = self.trace(config)
+        steps = [s for s in trace.refusals if self._judged[s]]
+        steps += [f.step for f in trace.failures if f.reason == "crash" and self._judged[f.step]]
+        return tuple(sorted(steps))
+
+    def judges(self, step: int) -> bool:
+        """Whether a step belongs to the stages judged."""
+        return self._judged[step]
+
+    @cached_property
+    def inlined(self) -> Any:
+        """The program as constraints over the given values."""
+        from kvsolve.solve.specialise import inline
+
+        return inline(self.pack.program, self.facts)
+
+
+class _Specialised:
+    """The residual program of a context, compiled."""
+
+    def __init__(self, pack: Pack, facts: Mapping[str, Any]) -> None:
+        from kvsolve.packs.compile import compile_program
+        from kvsolve.solve.specialise import specialise
+
+        residual = specialise(pack.program, facts)
+        self.facts = facts
+        self.origin = residual.origin
+        self.constants = residual.constants
+        self.compiled: CompiledProgram = compile_program(residual.program)
+
+    def trace(self, config: Config) -> Trace:
+        compiled, origin = self.compiled, self.origin
+        found = compiled.run(slot_values(compiled.inputs, config), self.facts)
+        return Trace(
+            [origin[s] for s in found.refusals],
+            [Write(origin[w.step], w.before, w.after) for w in found.writes],
+            [Failure(origin[f.step], f.reason, f.detail) for f in found.failures],
+            {**self.constants, **found.values},
+        )
+
+
+def slot_values(names: Iterable[str], config: Config) -> dict[str, Any]:
+    """Initial values of slots: ``flag`` and ``raw.flag`` as parsed, ``given.flag`` as typed."""
+    values, given = config.values, config.given
+    out: dict[str, Any] = {}
+    for name in names:
+        view, dot, flag = name.partition(".")
+        if not dot:
+            out[name] = values[name]
+        elif view == "given":
+            out[name] = values[flag] if flag in given else None
+        else:
+            out[name] = values[flag]
+    return out
+
+
+def check(
+    prepared: Prepared,
+    config: Config,
+    *,
+    argv: tuple[str, ...] = (),
+    problems: tuple[Finding, ...] = (),
+    sglang_from: str = "option",
+) -> CheckResult:
+    """Say everything about one configuration in one context.
+
+    Args:
+        prepared: Pack, context and stage.
+        config: What to check.
+        argv: The command's tokens, for the answer.
+        problems: Findings of the parser; they come first.
+        sglang_from: How the release was chosen.
+    """
+    trace = prepared.trace(config)
+    findings = (*problems, *_findings(prepared, config, trace, bool(problems)))
+    unknown = tuple(
+        dict.fromkeys(
+            f.detail for f in trace.failures if f.reason == "unknown" and prepared.judges(f.step)
+        )
+    )
+    unmodelled = _not_modelled(prepared.pack, config)
+    context = prepared.context
+    return CheckResult(
+        argv=argv,
+        sglang=prepared.pack.release,
+        sglang_from=sglang_from,
+        facts={
+            "gpu": context.gpu,
+            "gpus": context.gpus,
+            "model": context.model,
+            "model_from": context.model_from,
+        },
+        judged_to=prepared.stage,
+        verdict=judge(findings, unknown, unmodelled),
+        findings=findings,
+        effective=_effective(prepared.pack, config, trace),
+        provenance=_provenance(prepared.pack, config, trace),
+        not_modelled=unmodelled,
+        unknown=unknown,
+    )
+
+
+def judge(
+    findings: Iterable[Finding], unknown: Iterable[str], not_modelled: Iterable[str]
+) -> Verdict:
+    """The verdict: refused, or nothing known refuses it, or something needed is not known."""
+    if any(f.is_error for f in findings):
+        return Verdict.INVALID
+    return Verdict.UNKNOWN if any(unknown) or any(not_modelled) else Verdict.VALID
+
+
+def _findings(
+    prepared: Prepared, config: Config, trace: Trace, stopped: bool
+) -> Iterator[Finding]:
+    errors = sorted(
+        [(s, None) for s in trace.refusals]
+        + [(f.step, f) for f in trace.failures if f.reason != "unknown"],
+        key=lambda item: item[0],
+    )
+    for step, failure in errors:
+        if not prepared.judges(step):
+            continue
+        finding = _violation(prepared, config, step, failure, stopped)
+        stopped = stopped or finding.is_error
+        yield finding
+    yield from _rewrites(prepared.pack, config, trace)
+    yield from _reports(prepared, config, trace)
+
+
+def _violation(
+    prepared: Prepared, config: Config, step: int, failure: Failure | None, stopped: bool
+) -> Finding:
+    pack = prepared.pack
+    info = pack.steps[step]
+    crash = failure is not None
+    entry = pack.catalog.crash(step) if crash else pack.catalog.entry(step)
+    unreached = failure is not None and failure.reason == "not_reached"
+    return Finding(
+        code=entry.code,
+        slug=entry.slug,
+        kind=Kind.VIOLATION,
+        severity=Severity.NOTE if unreached else Severity.ERROR,
+        stage=info.stage,
+        flags=_spelled(config, pack, entry.flags),
+        message=entry.message,
+        ground=entry.ground,
+        raises=failure.detail if crash and failure.reason == "crash" else info.name or None,
+        remedy=entry.remedy,
+        crash=crash,
+        after_first=stopped,
+        not_reached=unreached,
+        step=step,
+    )
+
+
+def _spelled(config: Config, pack: Pack, dests: Iterable[str]) -> tuple[str, ...]:
+    return tuple(config.given.get(d) or pack.flags.spelling(d) for d in dests)
+
+
+def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
+    """The last write of each resolved slot that changed something."""
+    return {
+        pack.steps[w.step].name: w
+        for w in trace.writes
+        if "." not in pack.steps[w.step].name
+    }
+
+
+def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
+    for dest, write in sorted(_last_writes(pack, trace).items(), key=lambda i: i[1].step):
+        before, after = config.values.get(dest), trace.values.get(dest)
+        if same_value(before, after) or not pack.flags.has(dest):
+            continue
+        typed = dest in config.given
+        if not typed and before is None:
+            continue
+        entry = pack.catalog.entry(write.step)
+        yield Finding(
+            code=entry.code,
+            slug=entry.slug,
+            kind=Kind.REWRITE,
+            severity=Severity.WARNING if typed else Severity.NOTE,
+            stage=pack.steps[write.step].stage,
+            flags=_spelled(config, pack, (dest,)),
+            message=entry.message,
+            ground=entry.ground,
+            remedy=entry.remedy,
+            before=before,
+            after=after,
+            dest=dest,
+            step=write.step,
+        )
+
+
+def same_value(a: Any, b: Any) -> bool:
+    """Whether two values are the same, lists and tuples alike, ``True`` and ``1`` apart."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
+        return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b, strict=True))
+    return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
+
+
+def _reports(prepared: Prepared, config: Config, trace: Trace) -> Iterator[Finding]:
+    values = {**config.values, **trace.values}
+    for entry in prepared.pack.catalog.reports(values, prepared.facts):
+        yield Finding(
+            code=entry.code,
+            slug=entry.slug,
+            kind=Kind.REPORT,
+            severity=Severity.WARNING,
+            stage=entry.stage,
+            flags=_spelled(config, prepared.pack, entry.flags),
+            message=entry.message,
+            ground=entry.ground,
+            remedy=entry.remedy,
+            step=len(prepared.pack.steps),
+        )
+
+
+def _effective(pack: Pack, config: Config, trace: Trace) -> dict[str, Any]:
+    written = trace.values
+    return {
+        dest: written.get(dest, value)
+        for dest, value in config.values.items()
+        if dest in pack.modelled
+    }
+
+
+def _provenance(pack: Pack, config: Config, trace: Trace) -> dict[str, str]:
+    out = {d: "user" if d in config.given else "default" for d in pack.modelled}
+    for dest, write in _last_writes(pack, trace).items():
+        if dest in out and not same_value(config.values.get(dest), trace.values.get(dest)):
+            out[dest] = pack.catalog.entry(write.step).code
+    return out
+
+
+def _not_modelled(pack: Pack, config: Config) -> tuple[str, ...]:
+    blind = pack.unread
+    return tuple(
+        d
+        for d in config.given
+        if d in blind and not same_value(config.values.get(d), pack.flags.fields.get(d))
+    )
+
+
