@@ -56,6 +56,7 @@ __all__ = [
     "Unknown",
     "all_of",
     "any_of",
+    "can_crash",
     "children",
     "if_",
     "is_boolean",
@@ -65,6 +66,7 @@ __all__ = [
     "rebuild",
     "same",
     "substitute",
+    "truth",
     "walk",
 ]
 
@@ -194,8 +196,15 @@ _BOOLEAN_OPS = frozenset(
     [*COMPARISONS, "not", "and", "or", "any", "hasattr", "isinstance", "env_is_set"]
 )
 
+# These give a value whatever their arguments are (`in` too, over a constant container).
+_TOTAL_OPS = frozenset(
+    ["ref", "fact", "env", "env_is_set", "var", "and", "or", "not", "if", "eq", "ne", "is", "is_not",
+     "tuple", "hasattr", "getattr", "isinstance", "pick", "table"]
+)  # fmt: skip
+
 _interned: dict[tuple[Any, ...], Expr] = {}
 _boolean: dict[Expr, bool] = {}
+_partial: dict[Expr, bool] = {}
 
 
 def is_constant(value: object) -> bool:
@@ -255,6 +264,23 @@ def is_boolean(value: object) -> bool:
         ) or (value.op == "call" and value.args[0] in ("bool", "all", "any"))
         _boolean[value] = found
     return found
+
+
+def can_crash(operand: Operand) -> bool:
+    """Tell whether evaluating an operand may crash or need an unknown; errs on the side of yes."""
+    if not isinstance(operand, Expr):
+        return isinstance(operand, tuple) and any(can_crash(part) for part in operand)
+    found = _partial.get(operand)
+    if found is None:
+        found = not _is_total(operand) or any(can_crash(c) for c in children(operand))
+        _partial[operand] = found
+    return found
+
+
+def _is_total(term: Expr) -> bool:
+    if term.op in ("in", "not_in"):
+        return isinstance(term.args[1], tuple) and is_constant(term.args[1])
+    return term.op in _TOTAL_OPS or (term.op == "call" and term.args[0] == "bool")
 
 
 def truth(value: Operand) -> Operand:

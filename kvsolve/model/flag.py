@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from dataclasses import dataclass, fields
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +125,7 @@ class FlagTable:
         "_by_spelling",
         "_defaults",
         "_rows",
+        "_sorted",
         "config_keys",
         "fields",
         "release",
@@ -152,6 +155,7 @@ class FlagTable:
         }
         self._by_dest: dict[str, tuple[Flag, ...]] | None = None
         self._defaults: dict[str, Value] | None = None
+        self._sorted: list[str] | None = None
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -187,6 +191,13 @@ class FlagTable:
             return flag
         return found
 
+    def beginning_with(self, prefix: str) -> tuple[str, ...]:
+        """Every option string that starts with a prefix, in sorted order."""
+        if self._sorted is None:
+            self._sorted = sorted(self._by_spelling)
+        start = bisect_left(self._sorted, prefix)
+        return tuple(takewhile(lambda s: s.startswith(prefix), islice(self._sorted, start, None)))
+
     def by_dest(self, dest: str) -> tuple[Flag, ...]:
         """The flags that write a name, the one to recommend first; empty when there is none."""
         if self._by_dest is None:
@@ -221,6 +232,16 @@ class FlagTable:
                     found[row[0]] = (late, default[0])
             self._defaults = {name: value for name, (_, value) in found.items()}
         return self._defaults
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Canonical spellings of the flags without which no command is accepted."""
+        return tuple(row[1][0] for row in self._rows if row[_REQUIRED])
+
+    @property
+    def choice_variables(self) -> frozenset[str]:
+        """Environment variables on which some flag's choices depend."""
+        return frozenset(name for row in self._rows for name, _ in row[_BY_ENV])
 
     def to_plain(self) -> tuple[Any, ...]:
         """The table as nested tuples and dicts of marshal-able values."""
@@ -287,6 +308,8 @@ class FlagTable:
         return cls.loads(text, str(path))
 
 
+_REQUIRED = _COLUMNS.index("required")
+_BY_ENV = _COLUMNS.index("choices_by_env")
 _DEPRECATED = _COLUMNS.index("deprecated")
 
 

@@ -124,11 +124,13 @@ class Gap:
         place: Where.
         reason: Why, in a few words.
         refusals: How many raise and assert statements lie inside.
+        reads: Fields of the server arguments that it reads.
     """
 
     place: Place
     reason: str
     refusals: int = 0
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,14 @@ def _dump_lines(program: Program) -> Iterator[str]:
         if isinstance(step, (Let, Set)):
             versions[step.name] = versions.get(step.name, 0) + 1
     for gap in program.gaps:
-        yield _line({"gap": gap.reason, "refusals": gap.refusals, "at": index[gap.place]})
+        yield _line(
+            {
+                "gap": gap.reason,
+                "refusals": gap.refusals,
+                "at": index[gap.place],
+                "reads": " ".join(gap.reads),
+            }
+        )
 
 
 def _dump_step(step: Step, index: Mapping[Place, int], versions: Mapping[str, int]) -> dict[str, Any]:
@@ -229,7 +238,8 @@ def load_program(lines: Iterable[str], name: str = "program") -> Program:
         try:
             item = json.loads(row)
             if "gap" in item:
-                gaps.append(Gap(places[item["at"]], item["gap"], item.get("refusals", 0)))
+                reads = tuple(item.get("reads", "").split())
+                gaps.append(Gap(places[item["at"]], item["gap"], item.get("refusals", 0), reads))
                 continue
             steps.append(step := _load_step(item, places, versions))
         except (ValueError, KeyError, TypeError, IndexError, KvsolveError) as error:

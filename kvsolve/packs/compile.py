@@ -382,20 +382,24 @@ class CompiledProgram:
         code, inputs = marshal.loads(data)
         return cls(code, inputs, exact)
 
-    def run(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Trace:
-        """Run on one configuration.
+    def attempt(self, values: Mapping[str, Any], facts: FactTable) -> Trace | None:
+        """Run on one configuration; None where a crash or a missing fact asks for the exact run."""
+        trace = Trace()
+        try:
+            self._run(values, facts, trace.refusals, trace.writes, trace.values)
+        except Exception:
+            return None
+        return trace
+
+    def run(self, values: Callable[[tuple[str, ...] | None], Mapping[str, Any]], facts: FactTable) -> Trace:
+        """Run on one configuration, exactly.
 
         Args:
-            values: Initial value of each slot (``flag``, ``raw.flag``, ``given.flag``).
-            facts: Facts by name, a :class:`FactTable` for speed.
+            values: Gives initial values of the named slots, of all slots for None.
+            facts: Facts by name.
         """
-        trace = Trace()
-        table = facts if isinstance(facts, FactTable) else FactTable(facts)
-        try:
-            self._run(values, table, trace.refusals, trace.writes, trace.values)
-        except Exception:
-            return interpret(self._exact(), values, table)
-        return trace
+        found = self.attempt(values(self.inputs), facts)
+        return interpret(self._exact(), values(None), facts) if found is None else found
 
 
 def compile_program(program: Program) -> CompiledProgram:

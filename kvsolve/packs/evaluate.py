@@ -16,7 +16,7 @@ from kvsolve.model.expression import Crash, Expr, Operand, Unknown
 from kvsolve.model.program import Let, Program, Refuse, Set
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 
-__all__ = ["Failure", "Trace", "Write", "interpret"]
+__all__ = ["Failure", "Interpreter", "NotReached", "Trace", "Write", "interpret"]
 
 
 class NotReached(Exception):
@@ -87,6 +87,8 @@ class Interpreter:
         self.slots = slots
         self.facts = facts
         self.memo: dict[Expr, Any] = {}
+        # A term that crashed once was upstream's end: whatever needs it again is not reached.
+        self.crashed: dict[Expr, str] = {}
         self.bound: dict[int, Any] = {}
 
     def value(self, operand: Operand) -> Any:
@@ -101,12 +103,18 @@ class Interpreter:
             return operand
         if operand in self.memo:
             return self.memo[operand]
+        if operand in self.crashed:
+            raise NotReached(self.crashed[operand])
         method = getattr(self, f"_{operand.op}", None)
         try:
             result = method(*operand.args) if method else self._operation(operand)
-        except (Crash, Unknown, NotReached):
+        except (Crash, Unknown, NotReached) as error:
+            if isinstance(error, Crash) and not self.bound and operand.op != "crash":
+                self.crashed[operand] = str(error.args[0])
             raise
         except Exception as error:
+            if not self.bound:
+                self.crashed[operand] = type(error).__name__
             raise Crash(type(error).__name__) from None
         if not self.bound:
             self.memo[operand] = result
@@ -254,7 +262,8 @@ def _run_step(
             else:
                 after = run.value(step.value)
                 if isinstance(step, Set):
-                    trace.writes.append(Write(number, before, after))
+                    shown = None if isinstance(before, _Undefined) else before
+                    trace.writes.append(Write(number, shown, after))
     except (Crash, Unknown, NotReached) as error:
         reason = {Crash: "crash", Unknown: "unknown"}.get(type(error), "not_reached")
         trace.failures.append(Failure(number, reason, str(error.args[0])))

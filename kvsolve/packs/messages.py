@@ -10,8 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
 
 __all__ = [
     "MOST_RUNS",
@@ -164,5 +167,3 @@ def _match(
     if exceptions and not exceptions & candidate.raises:
         score *= 0.7
     return Match(candidate.code, round(score, 4), len(met), len(candidate.words), place)
-
-

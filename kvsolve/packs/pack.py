@@ -104,6 +104,11 @@ class Pack:
         return frozenset(self._tables["modelled"])
 
     @property
+    def unread(self) -> frozenset[str]:
+        """Dests that upstream's resolution reads where the reader could not follow."""
+        return frozenset(self._tables["unread"])
+
+    @property
     def last_stage(self) -> str:
         """The last stage that some entry speaks of."""
         return str(self._tables["last_stage"])
@@ -205,6 +210,7 @@ def _build(release: str) -> tuple[Any, ...]:
     tables = {
         "catalog": load_catalog(release, program).to_plain(),
         "modelled": sorted(modelled & set(flags.fields)),
+        "unread": sorted({r for gap in program.gaps for r in gap.reads} - modelled),
         "last_stage": max(stages, key=stage_rank, default="args"),
     }
     steps = tuple(_describe(step) for step in program.steps)

@@ -57,11 +57,12 @@ class Prepared:
                 return self._run_full(config)
             self.specialise()
         assert self._fast is not None
-        return self._fast.trace(config)
+        # A run that crashes or lacks a fact is told by the full program, so that what is said does
+        # not depend on how often a context was used.
+        return self._fast.attempt(config) or self._run_full(config)
 
     def _run_full(self, config: Config) -> Trace:
-        compiled = self.pack.compiled
-        return compiled.run(slot_values(compiled.inputs, config), self.facts)
+        return self.pack.compiled.run(lambda names: slot_values(names, config), self.facts)
 
     def specialise(self) -> None:
         """Fold the context's facts away now; later runs are several times faster."""
@@ -100,20 +101,29 @@ class _Specialised:
         self.constants = residual.constants
         self.compiled: CompiledProgram = compile_program(residual.program)
 
-    def trace(self, config: Config) -> Trace:
+    def attempt(self, config: Config) -> Trace | None:
         compiled, origin = self.compiled, self.origin
-        found = compiled.run(slot_values(compiled.inputs, config), self.facts)
+        found = compiled.attempt(slot_values(compiled.inputs, config), self.facts)
+        if found is None:
+            return None
         return Trace(
             [origin[s] for s in found.refusals],
             [Write(origin[w.step], w.before, w.after) for w in found.writes],
-            [Failure(origin[f.step], f.reason, f.detail) for f in found.failures],
+            [],
             {**self.constants, **found.values},
         )
 
 
-def slot_values(names: Iterable[str], config: Config) -> dict[str, Any]:
-    """Initial values of slots: ``flag`` and ``raw.flag`` as parsed, ``given.flag`` as typed."""
+def slot_values(names: Iterable[str] | None, config: Config) -> dict[str, Any]:
+    """Initial values of slots: ``flag`` and ``raw.flag`` as parsed, ``given.flag`` as typed.
+
+    Args:
+        names: The slots wanted; all for None.
+        config: Where the values come from.
+    """
     values, given = config.values, config.given
+    if names is None:
+        names = (view + name for view in ("", "raw.", "given.") for name in values)
     out: dict[str, Any] = {}
     for name in names:
         view, dot, flag = name.partition(".")

@@ -18,15 +18,17 @@ from kvsolve.model.expression import (
     Unknown,
     all_of,
     any_of,
+    can_crash,
     children,
     if_,
     is_constant,
     raw,
     rebuild,
+    same,
     walk,
 )
 from kvsolve.model.program import Let, Need, Program, Refuse, Set, Step
-from kvsolve.packs.evaluate import Interpreter
+from kvsolve.packs.evaluate import Interpreter, NotReached
 
 __all__ = ["Constraint", "Inlined", "Residual", "inline", "specialise", "support"]
 
@@ -54,7 +56,8 @@ class Constraint:
         step: Position in the full program.
         broken: Term that holds where upstream refuses; only version 0 of slots occurs.
         cone: The slots it reads.
-        may_crash: It can be undefined instead, which is a refusal too.
+        may_crash: It may be undefined, which is a refusal too (a step that is no refusal has a term
+            that never holds but may be undefined).
     """
 
     step: int
@@ -104,10 +107,20 @@ class _Folder:
             test = self.fold(term.args[0])
             if not isinstance(test, Expr):
                 return self.fold(term.args[1 if test else 2])
-            return if_(test, self.fold(term.args[1]), self.fold(term.args[2]))
+            then, other = self.fold(term.args[1]), self.fold(term.args[2])
+            if same(then, other) and can_crash(test):
+                return raw("if", test, then, other)
+            return if_(test, then, other)
         if term.op in ("and", "or"):
-            return (any_of if term.op == "or" else all_of)(*self.parts(term, term.op == "or"))
+            return self.connective(term.op, list(self.parts(term, term.op == "or")))
         return rebuild(term, self.fold)
+
+    def connective(self, op: str, parts: list[Operand]) -> Operand:
+        """The folded connective; what may crash before a deciding constant is kept."""
+        result = (any_of if op == "or" else all_of)(*parts)
+        if isinstance(result, Expr) or not any(can_crash(part) for part in parts):
+            return result
+        return raw(op, *parts)
 
     def parts(self, term: Expr, stop: bool) -> Iterator[Operand]:
         for argument in term.args:
@@ -122,7 +135,7 @@ class _Folder:
             return operand
         try:
             value = self.interpreter.value(operand)
-        except Crash as crash:
+        except (Crash, NotReached) as crash:
             return raw("crash", crash.args[0])
         except Unknown:
             return operand
@@ -224,30 +237,29 @@ def inline(
         when = folder.fold(step.when)
         if isinstance(step, Refuse):
             constraints.extend(_constraint(number, when))
-        elif isinstance(step, Need):
-            if when is not False:
-                constraints.extend(_need(number, when, folder.fold(step.value)))
-        else:
+            continue
+        value = folder.fold(step.value) if when is not False else None
+        constraints.extend(_need(number, when, value))
+        if not isinstance(step, Need):
             version = versions.get(step.name, 0)
             versions[step.name] = version + 1
             before = slots.get((step.name, version), raw("ref", step.name, 0))
-            value = folder.fold(step.value) if when is not False else before
-            slots[step.name, version + 1] = (
-                value if isinstance(step, Let) else if_(when, value, before)
-            )
+            let = isinstance(step, Let)
+            slots[step.name, version + 1] = value if let else if_(when, value, before)
     effective = {n: slots[n, v] for n, v in versions.items()}
     return Inlined(tuple(constraints), effective)
 
 
 def _constraint(number: int, when: Operand) -> Iterator[Constraint]:
     if when is not False:
-        yield Constraint(number, when, support(when))
+        yield Constraint(number, when, support(when), may_crash=can_crash(when))
 
 
 def _need(number: int, when: Operand, value: Operand) -> Iterator[Constraint]:
-    if isinstance(value, Expr):
-        cone = support(when) | support(value)
-        yield Constraint(number, all_of(when, raw("call", "bool", value)), cone, may_crash=True)
+    """The crash of a step that is no refusal: a term that never holds but may be undefined."""
+    if when is not False and (can_crash(value) or can_crash(when)):
+        undefined = raw("and", when, raw("tuple", value), False)
+        yield Constraint(number, undefined, support(when, value), may_crash=True)
 
 
 def support(*operands: Operand) -> frozenset[str]:

@@ -1,0 +1,330 @@
+"""What a release's configuration classes add to a config.json, as data.
+
+Run in the oracle's environment, where the release and its transformers can be imported::
+
+    PYTHONPATH=tests:. $ORACLE_PYTHON -m kvsolve.upstream.config_defaults RELEASE NAMES.json
+
+prints one JSON object. Nothing of a class is copied: it is made once without arguments and some
+more times with one argument changed, and what it then holds is noted, for the attributes named in
+NAMES.json (those that the release's resolution and pool code reads). :func:`merge` joins the
+releases into one table in which equal classes are stored once.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Collector", "merge"]
+
+FORMULAS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "head_dim": (
+        ("hidden_size", "//", "num_attention_heads"),
+        ("qk_rope_head_dim",),
+        ("qk_nope_head_dim", "+", "qk_rope_head_dim"),
+    ),
+    "num_key_value_heads": (("num_attention_heads",),),
+    "num_kv_heads": (("num_attention_heads",),),
+    "v_head_dim": (("hidden_size", "//", "num_attention_heads"), ("head_dim",)),
+    "swa_head_dim": (("head_dim",),),
+    "swa_v_head_dim": (("head_dim",),),
+    "swa_num_key_value_heads": (("num_key_value_heads",),),
+    "qk_rope_head_dim": (("head_dim",),),
+    "qk_head_dim": (("qk_nope_head_dim", "+", "qk_rope_head_dim"),),
+    "linear_num_key_heads": (("num_attention_heads",),),
+    "linear_num_value_heads": (("num_attention_heads",),),
+    "sliding_window_size": (("sliding_window",),),
+    "model_max_length": (("max_position_embeddings",),),
+    "sliding_window": (("use_sliding_window", "and", "sliding_window"),),
+}
+"""Attributes that a class may compute from others, with the formulas tried, in order."""
+
+PROBES: tuple[dict[str, Any], ...] = (
+    {"hidden_size": 1920, "num_attention_heads": 12},
+    {"num_attention_heads": 24},
+    {"qk_rope_head_dim": 48},
+    {"qk_nope_head_dim": 80},
+    {"head_dim": 136},
+    {"num_key_value_heads": 4},
+    {"sliding_window": 776},
+    {"max_position_embeddings": 7776},
+)
+LONG = 96
+SKIPPED = frozenset({"torch_dtype", "dtype", "transformers_version", "rope_scaling", "_name_or_path"})
+MISSING = object()
+
+
+class Collector:
+    """Describes classes; one instance a release.
+
+    Attributes:
+        bodies: Descriptions so far, in order; a class is described once.
+    """
+
+    def __init__(self, names: frozenset[str], base: type) -> None:
+        self.names = names
+        self.base = base
+        self.bodies: list[dict[str, Any]] = []
+        self._known: dict[type, int | None] = {}
+
+    def body(self, cls: type) -> int | None:
+        """The index of a class's description, or None where it cannot be made without arguments."""
+        if cls not in self._known:
+            self._known[cls] = None
+            described = self._describe(cls)
+            if described is not None:
+                self._known[cls] = len(self.bodies)
+                self.bodies.append(described)
+        return self._known[cls]
+
+    def _describe(self, cls: type) -> dict[str, Any] | None:
+        instance = attempt(cls)
+        if instance is None:
+            return None
+        parts = self._parts(cls, instance)
+        aliases = dict(getattr(cls, "attribute_map", {}) or {})
+        values = {
+            name: plain
+            for name in sorted(self.names - SKIPPED - set(parts) - set(aliases))
+            if (plain := as_data(read(instance, name))) is not MISSING
+        }
+        rules = self._rules(cls, instance)
+        body: dict[str, Any] = {
+            "class": [c.__name__ for c in cls.__mro__[: cls.__mro__.index(self.base)]],
+            "values": values,
+        }
+        for key, content in (("parts", parts), ("aliases", aliases), ("rules", rules)):
+            if content:
+                body[key] = content
+        layers = layer_rule(cls)
+        if layers is not None:
+            body["layers"] = layers
+        body["rope"] = rope_rule(cls, instance)
+        if takes_flat_text(cls):
+            body["flat"] = True
+        return body
+
+    def _parts(self, cls: type, instance: Any) -> dict[str, Any]:
+        """Sub-configurations: attribute -> how the part is made."""
+        parts: dict[str, Any] = {}
+        declared = dict(getattr(cls, "sub_configs", {}) or {})
+        held = {k: v for k, v in vars(instance).items() if isinstance(v, self.base)}
+        for name in sorted({*declared, *held}):
+            kind = type(held[name]) if name in held else declared[name]
+            if not isinstance(kind, type) or not issubclass(kind, self.base):
+                parts[name] = {"auto": True, "made": name in held}
+                continue
+            index = self.body(kind) if kind is not cls else None
+            auto = not isinstance(declared.get(name, kind), type) or not issubclass(
+                declared.get(name, kind), self.base
+            )
+            parts[name] = {"body": index, "made": name in held, **({"auto": True} if auto else {})}
+        return parts
+
+    def _rules(self, cls: type, instance: Any) -> dict[str, Any]:
+        rules: dict[str, Any] = {}
+        for name, formulas in FORMULAS.items():
+            if read(instance, name) is MISSING:
+                continue
+            for when, given in (("missing", {}), ("null", {name: None}), ("given", {name: 168})):
+                formula = next((f for f in formulas if follows(cls, name, f, given)), None)
+                if formula is not None:
+                    rules.setdefault(name, {})[when] = list(formula)
+        return rules
+
+
+def attempt(cls: type, **given: Any) -> Any:
+    """An instance, or None where the class refuses these arguments."""
+    try:
+        return cls(**given)
+    except Exception:
+        return None
+
+
+def read(instance: Any, name: str) -> Any:
+    """An attribute, or MISSING."""
+    try:
+        value = getattr(instance, name)
+    except Exception:
+        return MISSING
+    return MISSING if callable(value) else value
+
+
+def as_data(value: Any) -> Any:
+    """A JSON value equal to ``value``, or MISSING."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        items = [as_data(v) for v in value]
+        return MISSING if any(v is MISSING for v in items) or len(items) > LONG * 2 else items
+    if isinstance(value, dict):
+        pairs = {str(k): as_data(v) for k, v in value.items()}
+        return MISSING if any(v is MISSING for v in pairs.values()) else pairs
+    return MISSING
+
+
+def evaluate(formula: tuple[str, ...] | list[str], get: Any) -> Any:
+    """The value of a formula over attributes; None where one is not a number."""
+    first = get(formula[0])
+    if len(formula) == 1:
+        return first
+    second = get(formula[2])
+    if formula[1] == "and":
+        return second if first else None
+    if not isinstance(first, int) or not isinstance(second, int):
+        return None
+    return first + second if formula[1] == "+" else first // second
+
+
+def follows(cls: type, name: str, formula: tuple[str, ...], given: dict[str, Any]) -> bool:
+    """Whether an attribute that is not given obeys a formula, and moves with it."""
+    if name == "sliding_window":
+        off = attempt(cls, sliding_window=776, use_sliding_window=False)
+        on = attempt(cls, sliding_window=776, use_sliding_window=True)
+        return not given and read(off, name) is None and read(on, name) == 776
+    seen = set()
+    for probe in ({}, *PROBES):
+        instance = attempt(cls, **{k: v for k, v in probe.items() if k != name}, **given)
+        if instance is None:
+            continue
+        value = read(instance, name)
+        if value is MISSING or value is None or value != evaluate(
+            formula, lambda key, made=instance: read(made, key)
+        ):
+            return False
+        seen.add(value)
+    return len(seen) > 1
+
+
+def layer_rule(cls: type) -> dict[str, Any] | None:
+    """How ``layer_types`` is filled where the config.json does not give it."""
+    plain = read(attempt(cls), "layer_types")
+    if plain is MISSING:
+        return None
+    if not isinstance(plain, (list, tuple)):
+        return {"default": None}
+    long = read(attempt(cls, num_hidden_layers=LONG), "layer_types")
+    if not isinstance(long, (list, tuple)) or len(long) != LONG:
+        return {"default": list(plain)}
+    rule: dict[str, Any] = {"period": period(list(long))}
+    window = read(
+        attempt(
+            cls,
+            num_hidden_layers=LONG,
+            use_sliding_window=True,
+            sliding_window=64,
+            max_window_layers=7,
+        ),
+        "layer_types",
+    )
+    if isinstance(window, (list, tuple)) and window[:7] == ["full_attention"] * 7:
+        if set(window[7:]) == {"sliding_attention"}:
+            rule["window"] = True
+    for key in ("sliding_window_pattern", "full_attention_interval", "layer_types_interval"):
+        five = read(attempt(cls, num_hidden_layers=LONG, **{key: 5}), "layer_types")
+        if isinstance(five, (list, tuple)) and list(five) != list(long):
+            rule["every"] = {"attribute": key, "period": period(list(five))}
+    if long[-1] != rule["period"][(LONG - 1) % len(rule["period"])]:
+        rule["last"] = long[-1]
+    return rule
+
+
+def period(types: list[str]) -> list[str]:
+    """The shortest list that, repeated, gives all but perhaps the last of ``types``."""
+    for size in range(1, len(types)):
+        if all(types[i] == types[i % size] for i in range(len(types) - 1)):
+            return types[:size]
+    return types
+
+
+def takes_flat_text(cls: type) -> bool:
+    """Whether keys of the text part may stand at the top of the config.json."""
+    made = attempt(cls, hidden_size=1920, num_attention_heads=12)
+    return read(read(made, "text_config"), "hidden_size") == 1920
+
+
+def rope_rule(cls: type, instance: Any) -> dict[str, Any]:
+    """What becomes of ``rope_theta`` and ``rope_scaling``."""
+    default = read(instance, "rope_parameters")
+    if default is MISSING:
+        return {"kind": "raw"}
+    nested = isinstance(default, dict) and any(isinstance(v, dict) for v in default.values())
+    scaled = attempt(cls, rope_theta=12345.0, rope_scaling={"rope_type": "linear", "factor": 2.0})
+    found = read(scaled, "rope_parameters") if scaled is not None else MISSING
+    if isinstance(found, dict) and found.get("factor") == 2.0:
+        kind = "standard" if found.get("rope_theta") == 12345.0 else "raw"
+    else:
+        kind = "nested" if nested else "kept"
+    return {"kind": kind, "default": as_data(default) if as_data(default) is not MISSING else None}
+
+
+def collect(names: frozenset[str]) -> dict[str, Any]:
+    """Describe every configuration class that the imported release knows."""
+    transformers = importlib.import_module("transformers")
+    common = importlib.import_module("sglang.srt.utils.hf_transformers.common")
+    registry: dict[str, type] = common._CONFIG_REGISTRY
+    mapping = transformers.CONFIG_MAPPING
+    collector = Collector(names, transformers.PretrainedConfig)
+    types: dict[str, int] = {}
+    for name in sorted({*mapping.keys(), *registry}):
+        index = collector.body(registry.get(name) or mapping[name])
+        if index is not None:
+            types[name] = index
+    base = collector.body(transformers.PretrainedConfig)
+    return {
+        "bodies": collector.bodies,
+        "types": types,
+        "registered": sorted(registry),
+        "base": base,
+    }
+
+
+def merge(releases: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """One table for all releases; equal bodies are stored once."""
+    bodies: list[Any] = []
+    index: dict[str, int] = {}
+    out: dict[str, Any] = {}
+    for release, found in sorted(releases.items()):
+        place: dict[int, int] = {}
+        for i, body in enumerate(found["bodies"]):
+            moved = relocate(body, place)
+            text = json.dumps(moved, sort_keys=True)
+            if text not in index:
+                index[text] = len(bodies)
+                bodies.append(moved)
+            place[i] = index[text]
+        out[release] = {
+            "types": {name: place[i] for name, i in found["types"].items()},
+            "registered": found["registered"],
+            "base": place[found["base"]],
+        }
+    return {"releases": out, "bodies": bodies}
+
+
+def relocate(body: dict[str, Any], place: dict[int, int]) -> dict[str, Any]:
+    """The body with the indices of its parts replaced."""
+    parts = {
+        name: {**part, "body": place.get(part["body"])} if part.get("body") is not None else part
+        for name, part in body.get("parts", {}).items()
+    }
+    return {**body, "parts": parts} if parts else body
+
+
+def main(release: str, names_file: str) -> None:
+    """Print the description of one release."""
+    home = importlib.import_module("conformance.oracle.home")
+    hardware = importlib.import_module("conformance.oracle.faked_hardware")
+    site = home.site(release)
+    sys.path[:0] = [str(site), str(home.transformers_site(release))]
+    hardware.install("h100", site)
+    logging.disable(logging.CRITICAL)
+    found = collect(frozenset(json.loads(Path(names_file).read_text())))
+    json.dump(found, sys.stdout, sort_keys=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
