@@ -1,0 +1,43 @@
+"""What a misspelt option or value was probably meant to be."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from functools import lru_cache
+
+__all__ = ["nearest"]
+
+_LIKE = 0.6
+
+
+@lru_cache(maxsize=512)
+def nearest(word: str, known: tuple[str, ...], most: int = 3) -> tuple[str, ...]:
+    """The known words closest to one, best first.
+
+    Dashes, underscores and letter case do not count; neither does the order of the parts of a
+    name, so ``--backend-attention`` finds ``--attention-backend``.
+    """
+    wanted, parts = _bare(word), _parts(word)
+    matcher = SequenceMatcher(autojunk=False)
+    matcher.set_seq2(wanted)
+    scored = []
+    for candidate in known:
+        matcher.set_seq1(_bare(candidate))
+        alike = matcher.ratio() if matcher.real_quick_ratio() >= _LIKE else 0.0
+        score = max(alike, _overlap(parts, _parts(candidate)))
+        if score >= _LIKE:
+            scored.append((-score, candidate))
+    return tuple(candidate for _, candidate in sorted(scored)[:most])
+
+
+def _bare(word: str) -> str:
+    return word.lstrip("-").replace("-", "_").lower()
+
+
+def _parts(word: str) -> frozenset[str]:
+    return frozenset(_bare(word).split("_"))
+
+
+def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    """Share of name parts in common, a little below a match of letters."""
+    return 0.95 * len(a & b) / len(a | b)
