@@ -1,1 +1,1 @@
-
+"""The ``kvsolve`` command line."""

@@ -1,1 +1,1 @@
-
+"""One renderer per format; they only render."""
