@@ -51,12 +51,12 @@ def _item(finding: Finding) -> str:
 def _item_lines(finding: Finding) -> Iterator[str]:
     flags = ", ".join(f"`{flag}`" for flag in finding.flags)
     yield f"- **{finding.severity} {finding.code}** {finding.slug}: {flags}"
-    yield f"  {finding.message}"
+    yield f"  - {finding.message}"
     if finding.remedy:
-        yield f"  *Hint:* {finding.remedy}"
+        yield f"  - Hint: {finding.remedy}"
     if finding.ground:
         ground = finding.ground
-        yield f"  <sub>`{ground.file}` `{ground.symbol}`, stage {finding.stage}</sub>"
+        yield f"  - At `{ground.file}` `{ground.symbol}`, stage {finding.stage}"
 
 
 def _fence(argv: Sequence[str], kind: str = "sh") -> str:

@@ -62,7 +62,7 @@ def _diff(before: Sequence[str], after: Sequence[str], paint: Paint) -> Iterator
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for tag, start, stop, new_start, new_stop in matcher.get_opcodes():
         if tag == "equal":
-            yield from (f"    {line}" for line in old[start:stop])
+            yield from (paint("dim", f"    {line}") for line in old[start:stop])
             continue
         yield from (paint("red", f"  - {line}") for line in old[start:stop])
         yield from (paint("green", f"  + {line}") for line in new[new_start:new_stop])
@@ -72,7 +72,7 @@ def _edit_lines(edit: Edit, paint: Paint) -> Iterator[str]:
     if edit.op != "add":
         yield paint("red", f"- {_typed(edit.flag, edit.before)}")
     if edit.op != "remove":
-        yield paint("green", f"+ {_typed(edit.flag, edit.value)}") + _also(edit, paint)
+        yield paint("green", f"+ {_typed(edit.flag, edit.value)}")
 
 
 def _typed(flag: str, value: object) -> str:
@@ -81,12 +81,10 @@ def _typed(flag: str, value: object) -> str:
     return f"{flag} {short_value(value)}"
 
 
-def _also(edit: Edit, paint: Paint) -> str:
-    if not edit.also:
-        return ""
+def _also(edit: Edit) -> str:
     shown = ", ".join(short_value(value) for value in edit.also[:5])
     more = f" and {len(edit.also) - 5} more" if len(edit.also) > 5 else ""
-    return paint("dim", f"   (or {shown}{more})")
+    return f"{edit.flag} may as well be {shown}{more}"
 
 
 def edit_words(edit: Edit) -> str:
@@ -98,9 +96,9 @@ def edit_words(edit: Edit) -> str:
 
 
 def _remarks(repair: Repair, paint: Paint, width: int) -> Iterator[str]:
-    alike = [edit for edit in repair.edits if edit.also]
-    for edit in alike:
-        yield paint("dim", f"  {edit.flag} may also be") + _also(edit, paint).replace("(or ", "(")
+    for edit in repair.edits:
+        if edit.also:
+            yield paint("dim", wrap(_also(edit), width, "    ", "  "))
     if repair.removes:
         yield wrap("removes " + ", ".join(repair.removes), width, "    ", "  ")
     if repair.rewritten:

@@ -1,0 +1,48 @@
+# Needs python3 (3.11 or later) and nothing else; everything is installed into .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.installed
+
+.PHONY: demo test install lint type property conformance bench docs check-generated clean
+
+# The main job on a real command: what is wrong with it, and the cheapest way out.
+demo: $(STAMP)
+	@sh docs/demo.sh $(BIN)/kvsolve
+
+test: $(STAMP)
+	$(BIN)/pytest
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kvsolve needs Python 3.11 or later; set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
+	@touch $(STAMP)
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check kvsolve tests benchmarks
+
+type: $(STAMP)
+	$(BIN)/mypy
+
+property: $(STAMP)
+	$(BIN)/pytest tests/property
+
+# Runs the real validators of all releases on CPU, in an environment of its own.
+conformance: $(STAMP)
+	$(BIN)/python tests/conformance/run_conformance.py
+
+bench: $(STAMP)
+	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+
+# Pages that are written from the packs and the command itself.
+docs: $(STAMP)
+	$(BIN)/python docs/generate.py
+
+check-generated: $(STAMP)
+	$(BIN)/python docs/generate.py --check
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
