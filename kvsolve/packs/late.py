@@ -3,6 +3,10 @@
 They are written by hand (``constraints/sglang/7*.toml``) and appended to the program that was read,
 so that one evaluator, one solver and one explanation serve both. Plain flag names in them mean the
 value after argument resolution.
+
+Upstream runs some checks once for each of several roles (the backend that decodes, then the one
+that prefills). A file may say so once: its ``[repeat]`` table names a result and the values it takes
+in turn, and a run of entries marked ``repeat = true`` stands in the program once for each value.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +36,7 @@ class _Row:
     file: Path
     kind: str
     data: Mapping[str, Any]
+    repeat: Mapping[str, Any] | None = None
 
     @property
     def label(self) -> str:
@@ -66,7 +72,9 @@ def confirmed(release: str, releases: str | list[str]) -> bool:
     try:
         return SpecifierSet(releases).contains(base)
     except InvalidSpecifier:
-        raise CuratedError(f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19") from None
+        raise CuratedError(
+            f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19"
+        ) from None
 
 
 def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
@@ -90,7 +98,7 @@ def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
         key=lambda row: STAGES.index(row.data.get("stage", "args")),
     )
     steps: list[Step] = []
-    for row in [*lets, *entries]:
+    for row in [*lets, *_unrolled(entries)]:
         steps.append(step := _step(row, versions))
         if isinstance(step, Let):
             versions[step.name] = versions.get(step.name, 0) + 1
@@ -101,7 +109,26 @@ def _rows(path: Path) -> Iterator[_Row]:
     data = read_curated(path)
     for kind in ("let", "entry"):
         for item in data.get(kind, []):
-            yield _Row(path, kind, item)
+            yield _Row(path, kind, item, data.get("repeat"))
+
+
+def _unrolled(entries: list[_Row]) -> Iterator[_Row]:
+    """The entries in order, each run of repeated ones once for each value of its file's table."""
+    for (repeated, path), run in groupby(
+        entries, lambda row: (bool(row.data.get("repeat")), row.file)
+    ):
+        block = list(run)
+        if not repeated:
+            yield from block
+            continue
+        table = block[0].repeat
+        if table is None or not {"name", "values"} <= table.keys():
+            raise CuratedError(
+                f"{block[0].label}: {path.name} has no [repeat] table with name and values"
+            )
+        for value in table["values"]:
+            yield _Row(path, "let", {"name": table["name"], "value": value})
+            yield from block
 
 
 def _applies(row: _Row, release: str) -> bool:
@@ -117,7 +144,11 @@ def _step(row: _Row, versions: Mapping[str, int]) -> Step:
     data = row.data
     try:
         if row.kind == "let":
-            return Let(data["name"], parse(data["value"], versions), parse(data.get("when", "True"), versions))
+            return Let(
+                data["name"],
+                parse(data["value"], versions),
+                parse(data.get("when", "True"), versions),
+            )
         when = parse(data["when"], versions)
         if "require" in data:
             when = all_of(when, negate(parse(data["require"], versions)))
