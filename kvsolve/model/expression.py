@@ -39,10 +39,11 @@ The operations, with their arguments:
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeAlias
+
+from kvsolve.model.arithmetic import ARITHMETIC, COMPARISONS, FUNCTIONS, Crash, Unknown
 
 __all__ = [
     "ARITHMETIC",
@@ -92,78 +93,6 @@ class Expr:
 Operand: TypeAlias = "Expr | Constant"
 
 
-class Crash(Exception):
-    """Evaluation reaches an operation that upstream does not guard; ``args[0]`` is the exception's name."""
-
-
-class Unknown(Exception):
-    """Evaluation needs a fact that the context does not hold; ``args[0]`` names it."""
-
-
-def _is(a: object, b: object) -> bool:
-    if isinstance(a, (str, int, float)) and not isinstance(a, bool):
-        return type(a) is type(b) and a == b
-    return a is b
-
-
-COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "in": lambda a, b: a in b,
-    "not_in": lambda a, b: a not in b,
-    "is": _is,
-    "is_not": lambda a, b: not _is(a, b),
-}
-
-ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "floordiv": operator.floordiv,
-    "mod": operator.mod,
-    "truediv": operator.truediv,
-    "pow": operator.pow,
-    "neg": operator.neg,
-    "bitor": operator.or_,
-    "bitand": operator.and_,
-    "bitxor": operator.xor,
-    "lshift": operator.lshift,
-    "rshift": operator.rshift,
-}
-
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "all": all,
-    "any": any,
-    "bool": bool,
-    "ceil": math.ceil,
-    "count": lambda *conditions: sum(1 for c in conditions if c),
-    "dict": dict,
-    "float": float,
-    "floor": math.floor,
-    "frozenset": frozenset,
-    "gcd": math.gcd,
-    "int": int,
-    "lcm": math.lcm,
-    "len": len,
-    "list": list,
-    "log2": math.log2,
-    "max": max,
-    "min": min,
-    "range": range,
-    "repr": repr,
-    "round": round,
-    "set": frozenset,
-    "sorted": sorted,
-    "str": str,
-    "sum": sum,
-    "tuple": tuple,
-}
-
 METHODS: frozenset[str] = frozenset(
     {
         "count", "endswith", "get", "index", "isdigit", "items", "keys", "lower", "lstrip",
@@ -198,7 +127,7 @@ _BOOLEAN_OPS = frozenset(
 
 # These give a value whatever their arguments are (`in` too, over a constant container).
 _TOTAL_OPS = frozenset(
-    ["ref", "fact", "env", "env_is_set", "var", "and", "or", "not", "if", "eq", "ne", "is", "is_not",
+    ["ref", "env", "env_is_set", "var", "and", "or", "not", "if", "eq", "ne", "is", "is_not",
      "tuple", "hasattr", "getattr", "isinstance", "pick", "table"]
 )  # fmt: skip
 

@@ -124,6 +124,7 @@ class FlagTable:
         "_by_dest",
         "_by_spelling",
         "_defaults",
+        "_required",
         "_rows",
         "_sorted",
         "config_keys",
@@ -156,6 +157,7 @@ class FlagTable:
         self._by_dest: dict[str, tuple[Flag, ...]] | None = None
         self._defaults: dict[str, Value] | None = None
         self._sorted: list[str] | None = None
+        self._required: tuple[str, ...] | None = None
 
     @property
     def flags(self) -> tuple[Flag, ...]:
@@ -189,6 +191,13 @@ class FlagTable:
             for other in flag.spellings:
                 self._by_spelling[other] = flag
             return flag
+        return found
+
+    def find(self, spelling: str) -> Flag | None:
+        """The flag that an exact option string selects, or None."""
+        found = self._by_spelling.get(spelling)
+        if isinstance(found, int):
+            return self.by_spelling(spelling)
         return found
 
     def beginning_with(self, prefix: str) -> tuple[str, ...]:
@@ -236,7 +245,9 @@ class FlagTable:
     @property
     def required(self) -> tuple[str, ...]:
         """Canonical spellings of the flags without which no command is accepted."""
-        return tuple(row[1][0] for row in self._rows if row[_REQUIRED])
+        if self._required is None:
+            self._required = tuple(row[1][0] for row in self._rows if row[_REQUIRED])
+        return self._required
 
     @property
     def choice_variables(self) -> frozenset[str]:

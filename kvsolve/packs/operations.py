@@ -2,7 +2,7 @@
 
 Values are data: constants, lists, dictionaries and configuration objects. An attribute is looked up
 in a configuration object's own table and nowhere else, so an expression reaches no Python object's
-internals; results whose size an argument decides are bounded.
+internals.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ from typing import Any
 from kvsolve.model.expression import ARITHMETIC, COMPARISONS, FUNCTIONS, METHODS, Crash
 
 __all__ = ["OPERATIONS", "call_function", "call_method"]
-
-_BIG = 10_000
 
 
 def _attributes(value: Any) -> dict[str, Any]:
@@ -45,45 +43,9 @@ def is_instance(value: Any, *names: str) -> bool:
     return not own.isdisjoint(names)
 
 
-def power(base: Any, exponent: Any) -> Any:
-    """``base ** exponent`` of bounded size."""
-    if isinstance(exponent, int) and abs(exponent) > _BIG:
-        raise Crash("OverflowError")
-    return base**exponent
-
-
-def multiply(a: Any, b: Any) -> Any:
-    """``a * b``; sequences are not repeated beyond a bound."""
-    for sequence, times in ((a, b), (b, a)):
-        if isinstance(sequence, (str, list, tuple)) and isinstance(times, int) and times > _BIG:
-            raise Crash("MemoryError")
-    return a * b
-
-
-def shift_left(a: Any, b: Any) -> Any:
-    """``a << b`` of bounded size."""
-    if isinstance(b, int) and b > _BIG:
-        raise Crash("OverflowError")
-    return a << b
-
-
-def remainder(a: Any, b: Any) -> Any:
-    """``a % b`` on numbers; text formatting is not part of the language."""
-    if isinstance(a, (str, bytes)):
-        raise Crash("TypeError")
-    return a % b
-
-
-def _listed(value: Any) -> Any:
-    if isinstance(value, (list, tuple, dict, str, frozenset, set, range)) and len(value) > 100_000:
-        raise Crash("MemoryError")
-    return value
-
-
 def call_function(name: str, *arguments: Any) -> Any:
     """Call a function of the language."""
-    result = FUNCTIONS[name](*(_listed(a) for a in arguments))
-    return list(result) if isinstance(result, range) and len(_listed(result)) >= 0 else result
+    return FUNCTIONS[name](*arguments)
 
 
 def call_method(value: Any, name: str, *arguments: Any) -> Any:
@@ -111,10 +73,6 @@ def _item(value: Any, key: Any) -> Any:
 OPERATIONS: dict[str, Callable[..., Any]] = {
     **COMPARISONS,
     **ARITHMETIC,
-    "pow": power,
-    "mul": multiply,
-    "lshift": shift_left,
-    "mod": remainder,
     "attr": attribute,
     "hasattr": has_attribute,
     "isinstance": is_instance,

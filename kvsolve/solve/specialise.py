@@ -202,7 +202,7 @@ def _residual_step(
         return None if when is False else replace(step, when=when)
     value = folder.fold(step.value) if when is not False else None
     if isinstance(step, Need):
-        fails = isinstance(value, Expr) and when is not False
+        fails = when is not False and (can_crash(value) or can_crash(when))
         return replace(step, value=value, when=when) if fails else None
     version = old.get(step.name, 0)
     old[step.name] = version + 1
