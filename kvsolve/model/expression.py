@@ -287,7 +287,7 @@ def any_of(*values: Operand) -> Operand:
     reduced: dict[Expr, None] = {}
     for value in kept:
         part: Operand = value
-        if value.op == "and":
+        if value.op == "and" and all(isinstance(x, Expr) for x in value.args):
             rest = [x for x in value.args if (o := _opposite(x)) is None or o not in kept]
             if len(rest) < len(value.args):
                 part = all_of(*rest)
