@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.inputs.options import (
     CrashError,
@@ -27,19 +27,18 @@ TRUE_WORDS = frozenset({"true", "1", "yes", "y"})
 """What upstream reads as true in an environment variable, in lower case."""
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
+class Given(NamedTuple):
     """The option that set a value.
 
     Attributes:
         spelling: As typed, perhaps abbreviated.
-        index: Position of its token.
+        place: Position of its token.
         tokens: Its tokens as typed, values included.
         flag: The flag that it selects.
     """
 
     spelling: str
-    index: int
+    place: int
     tokens: tuple[str, ...]
     flag: Flag
 
@@ -82,17 +81,19 @@ def parse_argv(
     """
     reader = option_reader(table, _true_variables(table, env))
     shape = scan(tokens, table)
-    sound = tuple(o for o in shape.occurrences if o.flag is not HELP)
+    sound = shape.occurrences
     problems = list(shape.problems)
-    problems += (_asks_for_help(o) for o in shape.occurrences if o.flag is HELP)
+    if any(o.flag is HELP for o in sound):
+        problems += (_asks_for_help(o) for o in sound if o.flag is HELP)
+        sound = tuple(o for o in sound if o.flag is not HELP)
+    bad: tuple[Occurrence, ...] = ()
     try:
-        found, bad = reader.read(sound), ()
+        found = reader.read(sound)
     except (RefusedError, RetiredError, CrashError):
         found, bad = _one_by_one(sound, reader, problems)
+    good = [o for o in sound if o not in bad] if bad else sound
     given = {
-        o.flag.dest: Given(o.typed, o.index, tuple(tokens[o.index : o.end]), o.flag)
-        for o in sound
-        if o not in bad
+        o.flag.dest: Given(o.typed, o.place, tuple(tokens[o.place : o.end]), o.flag) for o in good
     }
     problems += _missing(table, sound, problems)
     if problems:
@@ -125,7 +126,7 @@ def _one_by_one(
 def _problem(occurrence: Occurrence, error: Exception, reader: OptionReader) -> ParseProblem:
     flag = occurrence.flag
     base = ParseProblem(
-        "bad-value", occurrence.typed, occurrence.index, name=flag.name, values=occurrence.values
+        "bad-value", occurrence.typed, occurrence.place, name=flag.name, values=occurrence.values
     )
     if isinstance(error, RetiredError):
         pointer = (flag.new_flag,) if flag.new_flag else ()
@@ -151,7 +152,7 @@ def _reason(flag: Flag, reason: Exception) -> str:
 
 
 def _asks_for_help(occurrence: Occurrence) -> ParseProblem:
-    return ParseProblem("help", occurrence.typed, occurrence.index, name="--help")
+    return ParseProblem("help", occurrence.typed, occurrence.place, name="--help")
 
 
 def _missing(

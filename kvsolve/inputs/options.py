@@ -101,8 +101,9 @@ class OptionReader:
         """
         tokens: list[str] = []
         actions: dict[str, argparse.Action] = {}
+        known = self._actions
         for occurrence in occurrences:
-            action = self.action(occurrence.flag)
+            action = known.get(occurrence.flag.name) or self.action(occurrence.flag)
             for spelling in action.option_strings:
                 actions[spelling] = action
             tokens += _tokens(occurrence)

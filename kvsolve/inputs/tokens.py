@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.flag import Flag
@@ -25,15 +25,14 @@ HELP = Flag(dest="help", spellings=("-h", "--help"), action="help", nargs=0)
 _NEGATIVE_NUMBER = re.compile(r"^-\d+$|^-\d*\.\d+$")
 
 
-@dataclass(frozen=True, slots=True)
-class Occurrence:
+class Occurrence(NamedTuple):
     """One option of a command with the tokens that belong to it.
 
     Attributes:
         flag: What it selects.
         typed: The option as typed, an abbreviation perhaps, without ``=VALUE``.
         spelling: The option string that it stands for.
-        index: Position of its token.
+        place: Position of its token.
         values: What follows it, or what stands after ``=``.
         attached: The value was given with ``=``.
     """
@@ -41,14 +40,14 @@ class Occurrence:
     flag: Flag
     typed: str
     spelling: str
-    index: int
+    place: int
     values: tuple[str, ...]
     attached: bool
 
     @property
     def end(self) -> int:
         """Position after its last token."""
-        return self.index + 1 + (0 if self.attached else len(self.values))
+        return self.place + 1 + (0 if self.attached else len(self.values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,10 @@ class Scan:
     problems: tuple[ParseProblem, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Head:
+class _Head(NamedTuple):
     """A token that starts an option; ``flag`` is None when it is unknown or ambiguous."""
 
-    index: int
+    place: int
     flag: Flag | None
     typed: str
     spelling: str
@@ -73,77 +71,67 @@ class _Head:
 
 def scan(tokens: Sequence[str], table: FlagTable) -> Scan:
     """Find the options in the tokens after the program's name."""
-    heads = list(_heads(tokens, table))
     stop = tokens.index("--") if "--" in tokens else len(tokens)
+    heads = list(_heads(tokens, stop, table))
     occurrences: list[Occurrence] = []
     problems: list[ParseProblem] = []
-    first = heads[0].index if heads else stop
-    problems += _stray(tokens, 0, first, None)
-    for at, head in enumerate(heads):
-        end = heads[at + 1].index if at + 1 < len(heads) else stop
-        values = tuple(tokens[head.index + 1 : end])
-        if head.flag is None:
+    _stray(tokens, 0, heads[0].place if heads else stop, "", problems)
+    for head, end in zip(heads, [*(h.place for h in heads[1:]), stop], strict=False):
+        place, flag, typed, spelling, attached, _ = head
+        values = tuple(tokens[place + 1 : end])
+        if flag is None:
             problems.append(_unselected(head, values))
             continue
-        taken = _taken(head, len(values))
+        taken = _taken(flag.nargs, len(values), attached is not None)
         if isinstance(taken, str):
-            problems.append(ParseProblem(taken, head.typed, head.index, name=head.flag.name))
+            problems.append(ParseProblem(taken, typed, place, name=flag.name))
             taken = 0
         else:
-            kept = (head.attached,) if head.attached is not None else values[:taken]
-            occurrences.append(
-                Occurrence(
-                    head.flag, head.typed, head.spelling, head.index, kept,
-                    head.attached is not None,
-                )  # fmt: skip
-            )
-        problems += _stray(tokens, head.index + 1 + taken, end, head.flag.name)
-    problems += _stray(tokens, stop, len(tokens), None)
+            kept = values[:taken] if attached is None else (attached,)
+            occurrences.append(Occurrence(flag, typed, spelling, place, kept, attached is not None))
+        _stray(tokens, place + 1 + taken, end, flag.name, problems)
+    _stray(tokens, stop, len(tokens), "", problems)
     return Scan(tuple(occurrences), tuple(problems))
 
 
-def _heads(tokens: Sequence[str], table: FlagTable) -> Iterator[_Head]:
-    for index, token in enumerate(tokens):
-        if token == "--":
-            return
-        if token[:1] == "-" and len(token) > 1:
-            head = _head(index, token, table)
-            if head is not None:
-                yield head
+def _heads(tokens: Sequence[str], stop: int, table: FlagTable) -> Iterator[_Head]:
+    for place in range(stop):
+        token = tokens[place]
+        if token[:1] != "-" or len(token) == 1:
+            continue
+        flag = table.find(token)
+        if flag is not None:
+            yield _Head(place, flag, token, token, None)
+            continue
+        head = _inexact(place, token, table)
+        if head is not None:
+            yield head
 
 
-def _head(index: int, token: str, table: FlagTable) -> _Head | None:
-    """What an option-like token selects, or None when it is a value after all."""
-    if token in table:
-        return _Head(index, table.by_spelling(token), token, token, None)
+def _inexact(place: int, token: str, table: FlagTable) -> _Head | None:
+    """What a token with a dash selects that is no option string, None when it is a value."""
     if token in HELP.spellings:
-        return _Head(index, HELP, token, token, None)
+        return _Head(place, HELP, token, token, None)
     typed, equals, rest = token.partition("=")
     attached = rest if equals else None
-    if equals and typed in table:
-        return _Head(index, table.by_spelling(typed), typed, typed, attached)
-    if equals and typed in HELP.spellings:
-        return _Head(index, HELP, typed, typed, attached)
-    if token[1] != "-":
-        if token[1] == "h":
-            return _short_help(index, token)
-        meant: tuple[str, ...] = ()
-    else:
-        meant = _beginning_with(typed, table)
+    exact = HELP if typed in HELP.spellings else table.find(typed)
+    if equals and exact is not None:
+        return _Head(place, exact, typed, typed, attached)
+    if token[:2] == "-h":
+        return _short_help(place, token)
+    meant = _beginning_with(typed, table) if token[1] == "-" else ()
     if len(meant) == 1:
         flag = HELP if meant[0] == "--help" else table.by_spelling(meant[0])
-        return _Head(index, flag, typed, meant[0], attached)
-    if meant:
-        return _Head(index, None, typed, typed, attached, meant)
-    if _NEGATIVE_NUMBER.match(token) or " " in token:
+        return _Head(place, flag, typed, meant[0], attached)
+    if not meant and (_NEGATIVE_NUMBER.match(token) or " " in token):
         return None
-    return _Head(index, None, typed, typed, attached)
+    return _Head(place, None, typed, typed, attached, meant)
 
 
-def _short_help(index: int, token: str) -> _Head:
+def _short_help(place: int, token: str) -> _Head:
     """``-hX``: letters glued to ``-h`` are further short options, of which there is only ``-h``."""
     rest = token[2:].lstrip("h")
-    return _Head(index, HELP, token, "-h", rest or None)
+    return _Head(place, HELP, token, "-h", rest or None)
 
 
 def _beginning_with(prefix: str, table: FlagTable) -> tuple[str, ...]:
@@ -155,31 +143,29 @@ def _unselected(head: _Head, values: tuple[str, ...]) -> ParseProblem:
     """The problem of an option that selects nothing; it takes its values along."""
     if head.rivals:
         return ParseProblem(
-            "ambiguous", head.typed, head.index, suggestions=head.rivals, values=values
+            "ambiguous", head.typed, head.place, suggestions=head.rivals, values=values
         )
     attached = () if head.attached is None else (head.attached,)
-    return ParseProblem("unknown", head.typed, head.index, values=attached + values)
+    return ParseProblem("unknown", head.typed, head.place, values=attached + values)
 
 
-def _taken(head: _Head, available: int) -> int | str:
+def _taken(nargs: str | int | None, available: int, attached: bool) -> int | str:
     """How many of the following tokens an option takes, or the kind of problem."""
-    assert head.flag is not None
-    nargs = head.flag.nargs
-    if head.attached is not None:
+    if attached:
         return "unwanted-value" if nargs == 0 else 0
-    if nargs in ("*", "+"):
-        return available if available or nargs == "*" else "missing-value"
+    if nargs is None:
+        return 1 if available else "missing-value"
+    if isinstance(nargs, int):
+        return nargs if available >= nargs else "missing-value"
     if nargs == "?":
         return min(available, 1)
-    wanted = 1 if nargs is None else int(nargs)
-    return wanted if available >= wanted else "missing-value"
+    return available if available or nargs == "*" else "missing-value"
 
 
 def _stray(
-    tokens: Sequence[str], start: int, end: int, after: str | None
-) -> Iterator[ParseProblem]:
-    """Tokens that belong to no option, as one problem."""
+    tokens: Sequence[str], start: int, end: int, after: str, problems: list[ParseProblem]
+) -> None:
+    """Report tokens that belong to no option, as one problem."""
     if start < end:
-        yield ParseProblem(
-            "stray", tokens[start], start, name=after or "", values=tuple(tokens[start:end])
-        )
+        values = tuple(tokens[start:end])
+        problems.append(ParseProblem("stray", values[0], start, name=after, values=values))

@@ -49,7 +49,9 @@ def _json(text: str) -> Any:
 def _strict_json(text: str) -> Any:
     """JSON as a strict reader takes it: no NaN, no infinities, no lone surrogates."""
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_int, parse_float=_float)
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_int=_int, parse_float=_float
+        )
         json.dumps(value, ensure_ascii=False).encode()
     except RecursionError as error:
         raise ValueError("nested too deeply") from error

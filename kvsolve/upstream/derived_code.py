@@ -11,7 +11,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.upstream.fingerprint import fingerprint
-from kvsolve.upstream.static import Class, External, Function, Static, Unreadable
+from kvsolve.upstream.static import Class, External, Function, Static, UnreadableError
 
 if TYPE_CHECKING:
     from kvsolve.upstream.source import SourceTree
@@ -66,7 +66,7 @@ def require_known(tree: SourceTree) -> None:
     """Make sure that the release derives its options by code that is known.
 
     Raises:
-        Unreadable: A function that is modelled by name reads differently.
+        UnreadableError: A function that is modelled by name reads differently.
     """
     for (path, name), known in _MODELLED.items():
         node = _definition(tree, path, name)
@@ -78,7 +78,7 @@ def config_keys(tree: SourceTree) -> str:
     """How the release's ``--config`` reader knows options: by ``"dest"`` or ``"spellings"``.
 
     Raises:
-        Unreadable: The reader is missing or unknown.
+        UnreadableError: The reader is missing or unknown.
     """
     for path in _MERGER_FILES:
         node = _definition(tree, path, "ConfigArgumentMerger")
@@ -87,19 +87,19 @@ def config_keys(tree: SourceTree) -> str:
             if found is None:
                 raise _unknown(tree, path, "ConfigArgumentMerger", node)
             return found
-    raise Unreadable(f"SGLang {tree.release} has no reader of --config files where one is known.")
+    raise UnreadableError(f"SGLang {tree.release} has no reader of --config files where one is known.")
 
 
 def known_type(value: Any, static: Static) -> tuple[str, Any]:
     """Our name of a value type, and the facts of the release that it needs.
 
     Raises:
-        Unreadable: The type is unknown or reads differently in this release.
+        UnreadableError: The type is unknown or reads differently in this release.
     """
     if isinstance(value, External) and value.name in _BUILT_IN:
         return _BUILT_IN[value.name], None
     if not isinstance(value, Function):
-        raise Unreadable(f"{value!r} is no value type that is known.")
+        raise UnreadableError(f"{value!r} is no value type that is known.")
     name = _TYPES.get(value.node.name, {}).get(fingerprint(value.node))
     if name is None:
         raise _unknown(static.tree, value.path, value.node.name, value.node)
@@ -132,14 +132,14 @@ def known_action(value: Any, static: Static) -> str:
     """What an action class does.
 
     Raises:
-        Unreadable: The class is unknown or reads differently in this release.
+        UnreadableError: The class is unknown or reads differently in this release.
     """
     if isinstance(value, str):
         return value
     if isinstance(value, External) and value.name == "argparse.BooleanOptionalAction":
         return "boolean"
     if not isinstance(value, Class):
-        raise Unreadable(f"{value!r} is no action that is known.")
+        raise UnreadableError(f"{value!r} is no action that is known.")
     found = _ACTIONS.get(value.node.name, {}).get(fingerprint(value.node))
     if found is None:
         raise _unknown(static.tree, value.path, value.node.name, value.node)
@@ -157,8 +157,8 @@ def _definition(tree: SourceTree, path: str, name: str) -> ast.FunctionDef | ast
 
 def _unknown(
     tree: SourceTree, path: str, name: str, node: ast.FunctionDef | ast.ClassDef
-) -> Unreadable:
-    return Unreadable(
+) -> UnreadableError:
+    return UnreadableError(
         f"{path} of SGLang {tree.release}: {name} (fingerprint {fingerprint(node)}) is not the "
         "code that is known; read it and record it in kvsolve/upstream/derived_code.py."
     )

@@ -19,12 +19,13 @@ from kvsolve.upstream.record import (
     RECORD_FILE,
     Meta,
     choices_of,
+    is_suppressed,
     plain,
     record_class,
     record_fields,
     text_of,
 )
-from kvsolve.upstream.static import Scope, Static, Unreadable
+from kvsolve.upstream.static import Scope, Static, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,6 +71,7 @@ def _derived(field: Field, static: Static) -> Flag | None:
         spellings=(first, *meta.aliases),
         default=None if field.default is UNSET else field.default,
         deprecated=_says_deprecated(meta.help),
+        hidden=meta.hidden,
     )
     if meta.action is not None:
         return _acting(base, meta, static)
@@ -114,7 +116,7 @@ def _acting(base: Flag, meta: Meta, static: Static) -> Flag:
     kind, facts = known_type(given.pop("type"), static) if "type" in given else ("str", None)
     nargs = given.pop("nargs", None)
     if given or action != "lora_paths":
-        raise Unreadable(f"{base.name} is declared in a way that is not known.")
+        raise UnreadableError(f"{base.name} is declared in a way that is not known.")
     return replace(base, action=action, type=kind, type_facts=facts, nargs=nargs)
 
 
@@ -134,14 +136,14 @@ def _by_hand(static: Static, defaults: dict[str, Any]) -> Iterator[Flag]:
         if name == "parser.add_argument":
             yield _added(call, static, scope, defaults)
         elif ast.unparse(call) != "add_cli_args_from_dataclass(parser, ServerArgs)":
-            raise Unreadable(f"{record.path}:{call.lineno} calls {name}, which is not known.")
+            raise UnreadableError(f"{record.path}:{call.lineno} calls {name}, which is not known.")
 
 
 def _function(owner: ast.ClassDef, name: str) -> ast.FunctionDef:
     for node in owner.body:
         if isinstance(node, ast.FunctionDef) and node.name == name:
             return node
-    raise Unreadable(f"{RECORD_FILE}: {owner.name} has no {name}.")
+    raise UnreadableError(f"{RECORD_FILE}: {owner.name} has no {name}.")
 
 
 def _added(call: ast.Call, static: Static, scope: Scope, defaults: dict[str, Any]) -> Flag:
@@ -152,13 +154,13 @@ def _added(call: ast.Call, static: Static, scope: Scope, defaults: dict[str, Any
     flag = Flag(
         dest=values.pop("dest", spellings[0].lstrip("-").replace("-", "_")),
         spellings=spellings,
-        hidden=words is not None and ast.unparse(words) == "argparse.SUPPRESS",
+        hidden=is_suppressed(words),
         deprecated=_says_deprecated(text_of(words)),
         new_flag=values.pop("new_flag", ""),
     )
     made = _as_action(flag, known_action(values.pop("action", "store"), static), values, static)
     if values:
-        raise Unreadable(f"{scope.module}:{call.lineno} passes {sorted(values)}, not known here.")
+        raise UnreadableError(f"{scope.module}:{call.lineno} passes {sorted(values)}, not known here.")
     return made
 
 
@@ -205,7 +207,7 @@ def _check_defaults(flags: list[Flag], table: FlagTable) -> None:
     """An option registered first sets the default of its name; the table must agree.
 
     Raises:
-        Unreadable: Sorting the options changed what an empty command parses to.
+        UnreadableError: Sorting the options changed what an empty command parses to.
     """
     first: dict[str, Any] = {}
     for flag in flags:
@@ -213,7 +215,7 @@ def _check_defaults(flags: list[Flag], table: FlagTable) -> None:
             first.setdefault(flag.dest, flag.default)
     if first != dict(table.defaults):
         wrong = sorted(k for k, v in first.items() if table.defaults.get(k) != v)
-        raise Unreadable(f"The defaults of {wrong} depend on the order of declaration.")
+        raise UnreadableError(f"The defaults of {wrong} depend on the order of declaration.")
 
 
 def _keyword(

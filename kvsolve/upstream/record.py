@@ -7,12 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.flag import UNSET
-from kvsolve.upstream.static import Class, External, Growing, Member, Scope, Static, Unreadable
+from kvsolve.upstream.static import Class, External, Growing, Member, Scope, Static, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["RECORD_FILE", "Choices", "Field", "Meta", "Shape", "choices_of", "plain", "record_class", "record_fields", "text_of"]
+__all__ = [
+    "RECORD_FILE",
+    "Choices",
+    "Field",
+    "Meta",
+    "Shape",
+    "choices_of",
+    "is_suppressed",
+    "plain",
+    "record_class",
+    "record_fields",
+    "text_of",
+]
 
 RECORD_FILE = "sglang/srt/server_args.py"
 _NAMESPACES = "_INPUT_NAMESPACES"
@@ -56,6 +68,7 @@ class Meta:
     action_kwargs: Any = None
     const: Any = None
     no_cli: bool = False
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,27 +85,27 @@ def record_fields(static: Static) -> list[Field]:
     """Every field of the release's ``ServerArgs``.
 
     Raises:
-        Unreadable: A declaration is outside of what can be read statically.
+        UnreadableError: A declaration is outside of what can be read statically.
     """
     record = record_class(static)
     owners = [record]
-    try:
+    if static.defines(RECORD_FILE, _NAMESPACES):
         owners = [*static.lookup(RECORD_FILE, _NAMESPACES), record]
-    except Unreadable:
-        pass
-    return [field for owner in owners for field in _fields_of(owner, static)]
+    # 0.5.16 declares dcp_size twice; the later declaration is the one that counts.
+    fields = {field.name: field for owner in owners for field in _fields_of(owner, static)}
+    return list(fields.values())
 
 
 def record_class(static: Static) -> Class:
     """The class ``ServerArgs`` as it is written, before later releases rebuild it.
 
     Raises:
-        Unreadable: The release has none.
+        UnreadableError: The release has none.
     """
     for statement in static.tree.parse(RECORD_FILE).body:
         if isinstance(statement, ast.ClassDef) and statement.name == "ServerArgs":
             return Class(RECORD_FILE, statement)
-    raise Unreadable(f"{RECORD_FILE} has no class ServerArgs.")
+    raise UnreadableError(f"{RECORD_FILE} has no class ServerArgs.")
 
 
 def _fields_of(owner: Class, static: Static) -> Iterator[Field]:
@@ -125,19 +138,27 @@ def _annotation(
 def _meta(call: ast.Call, static: Static, scope: Scope) -> Meta:
     given: dict[str, Any] = {}
     if call.args:
-        raise Unreadable(f"{scope.module}:{call.lineno} passes Arg a positional argument.")
+        raise UnreadableError(f"{scope.module}:{call.lineno} passes Arg a positional argument.")
     for keyword in call.keywords:
         if keyword.arg is None:
-            raise Unreadable(f"{scope.module}:{call.lineno} passes Arg a dictionary.")
+            raise UnreadableError(f"{scope.module}:{call.lineno} passes Arg a dictionary.")
         if keyword.arg in ("resolvable", "fallback"):
             continue
-        value = text_of(keyword.value) if keyword.arg == "help" else None
-        given[keyword.arg] = static.value(keyword.value, scope) if value is None else value
+        if keyword.arg == "help":
+            given["help"] = text_of(keyword.value)
+            given["hidden"] = is_suppressed(keyword.value)
+        else:
+            given[keyword.arg] = static.value(keyword.value, scope)
     if "choices" in given:
         given["choices"] = choices_of(given["choices"], static)
     if "aliases" in given:
         given["aliases"] = tuple(given["aliases"] or ())
     return Meta(**given)
+
+
+def is_suppressed(help_text: ast.expr | None) -> bool:
+    """Tell whether an option is left out of the release's own help."""
+    return help_text is not None and ast.unparse(help_text) == "argparse.SUPPRESS"
 
 
 def text_of(node: ast.expr | None) -> str:
@@ -201,7 +222,7 @@ def plain(value: Any) -> Any:
     """A value as JSON can hold it; tuples and sets become lists.
 
     Raises:
-        Unreadable: It is something else.
+        UnreadableError: It is something else.
     """
     if value is UNSET or value is None or isinstance(value, (bool, int, float, str)):
         return value
@@ -215,4 +236,4 @@ def plain(value: Any) -> Any:
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, External) and value.name == "argparse.SUPPRESS":
         return UNSET
-    raise Unreadable(f"{value!r} cannot be a default or a choice.")
+    raise UnreadableError(f"{value!r} cannot be a default or a choice.")

@@ -2,7 +2,7 @@
 
 Only what a declaration of options needs is understood: literals, names (through imports), class
 constants, enumerations, list and set algebra, small functions that end in a ``return``. Whatever
-lies outside raises :class:`Unreadable` with its place; nothing is guessed.
+lies outside raises :class:`UnreadableError` with its place; nothing is guessed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ __all__ = [
     "Module",
     "Scope",
     "Static",
-    "Unreadable",
+    "UnreadableError",
 ]
 
 
-class Unreadable(KvsolveError):
+class UnreadableError(KvsolveError):
     """An expression of the release is outside of what can be read statically."""
 
 
@@ -123,12 +123,17 @@ class Static:
         """The value of a module's global name.
 
         Raises:
-            Unreadable: The module binds no such name, or binds it to something unreadable.
+            UnreadableError: The module binds no such name, or binds it to something unreadable.
         """
         key = (path, name)
         if key not in self._known:
             self._known[key] = self._bind(path, name)
         return self._known[key]
+
+    def defines(self, path: str, name: str) -> bool:
+        """Tell whether a module assigns a global name at its top level."""
+        body = self.tree.parse(path).body
+        return any(name in _targets(statement) for statement in body)
 
     def _bind(self, path: str, name: str) -> Any:
         scope = Scope(path)
@@ -143,7 +148,7 @@ class Static:
             submodule = self.tree.module_path(f"{_package(path)}.{name}".replace("/", "."))
             if path.endswith("/__init__.py") and submodule:
                 return Module(submodule)
-            raise Unreadable(f"{path} does not define {name}.")
+            raise UnreadableError(f"{path} does not define {name}.")
         return found[0]
 
     def _binding(self, statement: ast.stmt, name: str, scope: Scope) -> list[Any] | None:
@@ -204,17 +209,17 @@ class Static:
         """The value of an expression.
 
         Raises:
-            Unreadable: It cannot be told from the source alone.
+            UnreadableError: It cannot be told from the source alone.
         """
         reader = getattr(self, f"_{type(node).__name__.lower()}", None)
         if reader is None:
             raise self._unreadable(node, scope)
         return reader(node, scope)
 
-    def _unreadable(self, node: ast.AST, scope: Scope) -> Unreadable:
+    def _unreadable(self, node: ast.AST, scope: Scope) -> UnreadableError:
         text = ast.unparse(node)
         line = getattr(node, "lineno", 0)
-        return Unreadable(f"{scope.module}:{line} cannot be read statically: {text[:120]}")
+        return UnreadableError(f"{scope.module}:{line} cannot be read statically: {text[:120]}")
 
     def _constant(self, node: ast.Constant, scope: Scope) -> Any:
         return node.value
@@ -227,7 +232,7 @@ class Static:
             inner = inner.parent
         try:
             return self.lookup(scope.module, node.id)
-        except Unreadable:
+        except UnreadableError:
             if node.id in ("list", "set", "tuple", "frozenset", "dict", "str", "int", "float"):
                 return External(node.id)
             raise
@@ -256,7 +261,7 @@ class Static:
                 continue
             try:
                 value = self.value(item, scope)
-            except Unreadable:
+            except UnreadableError:
                 value = _OPAQUE  # registries map names to classes; only the names matter here
             made[self.value(key, scope)] = value
         return made
@@ -299,11 +304,11 @@ class Static:
             for target in _targets(statement):
                 try:
                     scope.names[target] = self.value(statement.value, scope)  # type: ignore[attr-defined]
-                except Unreadable:
+                except UnreadableError:
                     if target == name:
                         raise
         if name not in scope.names:
-            raise Unreadable(f"{owner.path}: {owner.node.name} has no constant {name}.")
+            raise UnreadableError(f"{owner.path}: {owner.node.name} has no constant {name}.")
         value = scope.names[name]
         return Member(name, value) if self.is_enumeration(owner) else value
 
@@ -395,7 +400,7 @@ class Static:
         """Take in one statement of a function body: assignment, import or known no-op.
 
         Raises:
-            Unreadable: The statement may do something else.
+            UnreadableError: The statement may do something else.
         """
         if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant):
             return

@@ -1,0 +1,94 @@
+"""Hold a flag table to a recorded real parser, option by option."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.model.flag import UNSET
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kvsolve.model.flag import Flag, FlagTable
+
+__all__ = ["differences"]
+
+ACTIONS = {
+    "StoreAction": "store",
+    "StoreTrueAction": "store_true",
+    "BooleanOptionalAction": "boolean",
+    "LoRAPathAction": "lora_paths",
+    "DeprecatedAction": "ignore",
+    "DeprecatedStoreTrueAction": "const",
+    "DeprecatedStoreConstAction": "const",
+    "DeprecatedAliasStoreAction": "store",
+}
+TYPES = {
+    None: "str",
+    "loads": "json",
+    "json_list_type": "strict_json",
+    "human_readable_int": "human_int",
+    "parse_cuda_graph_backend_arg": "living_word",
+    "parse_cuda_graph_config_arg": "phase_settings",
+}
+
+
+def differences(recorded: dict[str, Any], table: FlagTable) -> Iterator[str]:
+    """Say, one line each, where the table and the real parser differ."""
+    real = {option["spellings"][0]: option for option in recorded["options"]}
+    ours = {flag.name: flag for flag in table}
+    for name in sorted(real.keys() ^ ours.keys()):
+        yield f"{name}: only in the {'real parser' if name in real else 'table'}"
+    for name in sorted(real.keys() & ours.keys()):
+        wanted, got = _as_table(real[name]), _as_plain(ours[name])
+        for key, value in wanted.items():
+            if got[key] != value or type(got[key]) is not type(value):
+                yield f"{name}: {key} is {value!r} in the real parser, {got[key]!r} in the table"
+    yield from _field_differences(recorded["fields"], table)
+
+
+def _as_table(option: dict[str, Any]) -> dict[str, Any]:
+    action = ACTIONS[option["action"]]
+    deprecated = option["action"].startswith("Deprecated")
+    valued = action in ("store", "lora_paths") or option["nargs"] != 0 and action == "const"
+    const = True if option["action"] == "DeprecatedStoreTrueAction" else option["const"]
+    return {
+        "dest": option["dest"],
+        "spellings": option["spellings"],
+        "action": "refuse" if option["refuses"] else action,
+        "nargs": option["nargs"],
+        "choices": option["choices"],
+        "default": option["default"],
+        "required": option["required"],
+        "hidden": option["hidden"],
+        **({"type": TYPES.get(option["type"], option["type"])} if valued else {}),
+        **({"const": const} if action in ("store", "const") else {}),
+        **({"deprecated": True} if deprecated else {}),
+        **({"new_flag": option["new_flag"]} if option["new_flag"] else {}),
+    }
+
+
+def _as_plain(flag: Flag) -> dict[str, Any]:
+    return {
+        "dest": flag.dest,
+        "spellings": list(flag.spellings),
+        "action": flag.action,
+        "nargs": flag.nargs,
+        "choices": None if flag.choices is None else list(flag.choices),
+        "default": "==SUPPRESS==" if flag.default is UNSET else flag.default,
+        "required": flag.required,
+        "hidden": flag.hidden,
+        "type": flag.type.removesuffix("_living"),
+        "const": flag.const,
+        "deprecated": flag.deprecated,
+        "new_flag": flag.new_flag,
+    }
+
+
+def _field_differences(fields: dict[str, Any], table: FlagTable) -> Iterator[str]:
+    for name in sorted(fields.keys() ^ table.fields.keys()):
+        yield f"field {name}: only in the {'real record' if name in fields else 'table'}"
+    for name, wanted in fields.items():
+        value = None if wanted == "<required>" else wanted
+        if name in table.fields and table.fields[name] != value:
+            yield f"field {name}: {wanted!r} in the real record, {table.fields[name]!r} in the table"
