@@ -61,6 +61,19 @@ class _LazyVerbs(TyperGroup):
             return group
         return group.commands[cmd_name]
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and not args[0].startswith("-") and args[0] not in VERBS:
+            raise KvsolveError(_unknown_verb(args[0]))
+        return super().resolve_command(ctx, args)
+
+
+def _unknown_verb(name: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, VERBS, 1)
+    hint = f"did you mean {near[0]}?" if near else "`kvsolve --help` lists the verbs."
+    return f"there is no verb {name}; {hint}"
+
 
 app = typer.Typer(
     cls=_LazyVerbs,
@@ -144,8 +157,8 @@ def _explain_failure(error: Exception, args: Sequence[str]) -> str:
     if isinstance(error, _USAGE_ERROR):
         sentence = " ".join(error.format_message().split())  # type: ignore[attr-defined]
         looks_like_command = any("sglang" in token for token in args) and "--" not in args
-        hint = " Put the SGLang command behind `--`." if looks_like_command else ""
-        return sentence + hint
+        hint = ". Put the SGLang command behind `--`." if looks_like_command else ""
+        return sentence.removesuffix(".") + hint
     if os.environ.get("KVSOLVE_DEBUG"):
         raise error
     detail = " ".join(str(error).split())

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.finding import CheckResult, Finding, Kind, Severity, Verdict
 from kvsolve.outputs.paint import PLAIN, Paint
-from kvsolve.outputs.words import command_lines, count_of, short_value, wrap
+from kvsolve.outputs.words import count_of, short_value, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from kvsolve.model.finding import ProfileVerdict
 
-__all__ = ["check_text", "effective_text", "finding_text", "headline"]
+__all__ = ["check_text", "finding_text", "headline"]
 
 
 def check_text(
@@ -187,17 +187,3 @@ def _why_unknown(result: CheckResult) -> str:
     if result.not_modelled:
         return "a flag that matters is not modelled"
     return "a fact that matters is not known"
-
-
-def effective_text(result: CheckResult, program: Sequence[str] = (), notes: bool = True) -> str:
-    """What will really run, one flag a line, ready to paste; where each value comes from is behind.
-
-    Args:
-        result: The answer, secrets already hidden.
-        program: Tokens of the program, ``python -m sglang.launch_server`` where not told.
-        notes: Say above it that the values are upstream's own result.
-    """
-    words = list(program) or ["python", "-m", "sglang.launch_server"]
-    lines = list(command_lines([*words, *result.argv]))
-    head = [f"# what SGLang {result.sglang} will really run"] if notes else []
-    return "\n".join([*head, " \\\n  ".join(lines)]) + "\n"

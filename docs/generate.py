@@ -1,0 +1,92 @@
+"""Writes the pages of docs/ that are made from the command itself; ``--check`` fails when one is stale."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from kvsolve.cli.asking import Asked
+from kvsolve.cli.main import VERBS, app
+
+DOCS = Path(__file__).parent
+HEAD = "<!-- Written by `make docs` (docs/generate.py) from the command itself; do not edit. -->\n"
+SHARED = frozenset(Asked.__slots__) - {"command"}
+
+
+def cli_page() -> str:
+    group = typer.main.get_command(app)
+    context: Any = group.make_context("kvsolve", ["--help"], resilient_parsing=True)
+    commands = {verb: group.get_command(context, verb) for verb in VERBS}  # type: ignore[attr-defined]
+    blocks = [
+        HEAD,
+        "# The command line\n",
+        "`kvsolve VERB [OPTIONS] [ARGUMENTS] [-- COMMAND]`: what stands behind `--` is the launch"
+        " command, with or without `python -m sglang.launch_server` in front.\n",
+        "stdout carries the answer, stderr the talk. Exit codes: 0 nothing at or above `--fail-on`,"
+        " 1 findings, 2 bad input or an unknown verdict ([why](adr/0003-exit-codes.md)).\n",
+        "## Options that most verbs share\n",
+        *_options([p for p in commands["check"].params if p.name in SHARED]),
+    ]
+    for verb, command in commands.items():
+        blocks += _family(verb, command) if hasattr(command, "commands") else _verb(verb, command)
+    return "\n".join(blocks)
+
+
+def _family(name: str, group: Any) -> list[str]:
+    blocks = [f"## {name}\n", _help(group)]
+    for verb, command in group.commands.items():
+        blocks += _verb(f"{name} {verb}", command, "###")
+    return blocks
+
+
+def _verb(verb: str, command: Any, level: str = "##") -> list[str]:
+    own = [p for p in command.params if p.name not in (*SHARED, "help") or p.name == "format"]
+    takes = any(p.name == "gpu" for p in command.params)
+    tail = "\nTakes the shared options.\n" if takes else ""
+    return [f"{level} {verb}\n", _help(command), *_options(own), tail]
+
+
+def _help(command: Any) -> str:
+    return " ".join((command.help or "").split()) + "\n"
+
+
+def _options(params: list[Any]) -> list[str]:
+    rows = [_row(param) for param in params]
+    return ["| option | meaning |", "|---|---|", *rows, ""] if rows else []
+
+
+def _row(param: Any) -> str:
+    name = ", ".join(f"`{o}`" for o in param.opts) if param.opts[0][:1] == "-" else ""
+    choices = getattr(param.type, "choices", None)
+    metavar = "\\|".join(choices) if choices else (param.metavar or "").replace("|", "\\|")
+    shown = f"{name} {metavar}".strip()
+    default = param.default
+    plain = default is not None and not isinstance(default, bool) and not callable(default)
+    told = f" Default: {default}." if plain and default not in ((), []) else ""
+    return f"| {shown} | {(param.help or '').replace('|', chr(92) + '|')}{told} |"
+
+
+PAGES = {"cli.md": cli_page}
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for name, make in PAGES.items():
+        path, text = DOCS / name, make()
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(name)
+        if "--check" not in arguments:
+            path.write_text(text, encoding="utf-8")
+            print(f"wrote docs/{name}")
+    if stale and "--check" in arguments:
+        print(f"stale: {', '.join(stale)}; run `make docs`", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
