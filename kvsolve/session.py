@@ -1,0 +1,262 @@
+"""From a command to an answer: the one path that the CLI, the Python API and batch share.
+
+A :class:`Session` keeps packs and prepared contexts, so that many commands cost little more than
+their evaluation.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.errors import KvsolveError
+from kvsolve.inputs.argv import ParsedCommand, parse_argv
+from kvsolve.inputs.command import split_command
+from kvsolve.model.context import Config, Context
+from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
+from kvsolve.packs.pack import Pack, load_pack, newest
+from kvsolve.solve.check import Prepared, check
+
+if TYPE_CHECKING:
+    from kvsolve.inputs.facts import ModelSource
+
+__all__ = ["Question", "Request", "Session"]
+
+_KEPT = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a user asks about.
+
+    Attributes:
+        command: Tokens of the command, with or without the program in front.
+        sglang: Release as typed; None: the image's tag, else the newest pack.
+        gpu: GPU profile; None: unknown.
+        gpus: GPUs a node.
+        model_config: Path of a config.json or of its directory.
+        family: Model profile.
+        env: Environment variables that win over those in the command.
+        stage: Last stage to judge; None: the last one modelled.
+        ident: Carried into the answer.
+    """
+
+    command: Sequence[str]
+    sglang: str | None = None
+    gpu: str | None = None
+    gpus: int = 8
+    model_config: str | None = None
+    family: str | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    stage: str | None = None
+    ident: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A request made concrete: what the solver works on.
+
+    Attributes:
+        request: What was asked.
+        pack: The release's knowledge.
+        sglang_from: ``option``, ``image`` or ``newest``.
+        argv: Tokens after the program.
+        parsed: The parser's reading of them.
+        config: Values of every field.
+        problems: What upstream's parser would refuse, as findings.
+        prepared: One prepared context per consistent profile; exactly one where GPU and model are
+            known.
+    """
+
+    request: Request
+    pack: Pack
+    sglang_from: str
+    argv: tuple[str, ...]
+    parsed: ParsedCommand
+    config: Config
+    problems: tuple[Finding, ...]
+    prepared: tuple[Prepared, ...]
+
+    @property
+    def context(self) -> Prepared:
+        """The one context.
+
+        Raises:
+            KvsolveError: GPU or model is not known, so there are several.
+        """
+        if len(self.prepared) != 1:
+            gpu, model = self.request.gpu, self.prepared[0].context.model_from
+            missing = [n for n, known in (("--gpu", gpu), ("--model-config or --family", model)) if not known]
+            raise KvsolveError(
+                f"this needs one GPU and one model: give {' and '.join(missing) or '--gpu and --family'}"
+                " (`kvsolve profiles` lists what is known)"
+            )
+        return self.prepared[0]
+
+
+class Session:
+    """Answers requests, keeping what they share."""
+
+    def __init__(self) -> None:
+        self._prepared: OrderedDict[Any, Prepared] = OrderedDict()
+
+    def ask(self, request: Request) -> Question:
+        """Read a request: release, command, context.
+
+        Raises:
+            KvsolveError: Something in it cannot be used.
+        """
+        launch = split_command(request.command)
+        pack, origin = _release(request.sglang, launch.image)
+        env = {**launch.env, **request.env}
+        parsed = parse_argv(launch.argv, pack.flags, env)
+        config = _config(pack, parsed)
+        return Question(
+            request,
+            pack,
+            origin,
+            tuple(launch.argv),
+            parsed,
+            config,
+            _problems(pack, parsed),
+            tuple(self._contexts(request, pack, config, env)),
+        )
+
+    def check(self, request: Request) -> CheckResult:
+        """Say everything about a request's command.
+
+        Raises:
+            KvsolveError: Something in the request cannot be used.
+        """
+        question = self.ask(request)
+        results = [
+            check(
+                prepared,
+                question.config,
+                argv=question.argv,
+                problems=question.problems,
+                sglang_from=question.sglang_from,
+            )
+            for prepared in question.prepared
+        ]
+        answer = results[0] if len(results) == 1 else _merged(results, request)
+        return replace(answer, ident=request.ident)
+
+    def _contexts(
+        self, request: Request, pack: Pack, config: Config, env: Mapping[str, str]
+    ) -> Iterator[Prepared]:
+        from kvsolve.inputs.facts import gpu_profiles, model_source, model_sources
+
+        source = model_source(
+            pack.release, config.values, model_config=request.model_config, family=request.family
+        )
+        gpus = (request.gpu,) if request.gpu else gpu_profiles()
+        sources = (source,) if source else model_sources(pack.release)
+        for gpu in gpus:
+            for model in sources:
+                yield self._prepare(request, pack, config, env, gpu, model)
+
+    def _prepare(
+        self,
+        request: Request,
+        pack: Pack,
+        config: Config,
+        env: Mapping[str, str],
+        gpu: str,
+        model: ModelSource,
+    ) -> Prepared:
+        from kvsolve.inputs.facts import context_facts, fact_flags
+
+        flags = {name: config.values.get(name) for name in fact_flags(pack.release)}
+        key = (
+            pack.release,
+            gpu,
+            request.gpus,
+            model,
+            tuple(sorted(env.items())),
+            repr(flags),
+            request.stage,
+        )
+        found = self._prepared.get(key)
+        if found is None:
+            facts = context_facts(pack.release, gpu, request.gpus, model, env, flags)
+            context = Context(
+                pack.release, gpu, request.gpus, model.name, model.origin, facts, dict(env)
+            )
+            found = self._prepared[key] = Prepared(pack, context, request.stage)
+            if len(self._prepared) > _KEPT:
+                self._prepared.popitem(last=False)
+        else:
+            self._prepared.move_to_end(key)
+        return found
+
+
+def _release(wanted: str | None, image: str | None) -> tuple[Pack, str]:
+    """The pack to use and how it was chosen."""
+    if wanted:
+        return load_pack(wanted), "option"
+    if image:
+        from kvsolve.inputs.command import release_of_image
+
+        named = release_of_image(image)
+        if named:
+            return load_pack(named), "image"
+    return load_pack(newest()), "newest"
+
+
+def _config(pack: Pack, parsed: ParsedCommand) -> Config:
+    """The server arguments' fields as the parsed command fills them."""
+    values = parsed.values
+    fields = {name: values.get(name, default) for name, default in pack.flags.fields.items()}
+    given = {dest: g.spelling for dest, g in parsed.given.items() if dest in fields}
+    return Config(fields, given)
+
+
+def _problems(pack: Pack, parsed: ParsedCommand) -> tuple[Finding, ...]:
+    if not parsed.problems:
+        return ()
+    from kvsolve.packs.parse_findings import parse_findings
+
+    return parse_findings(parsed.problems, pack)
+
+
+def _merged(results: Sequence[CheckResult], request: Request) -> CheckResult:
+    """One answer for several consistent profiles: what holds under all, and where they differ."""
+    verdicts = {r.verdict for r in results}
+    common = [
+        f
+        for f in results[0].findings
+        if all(any(g.code == f.code and g.dest == f.dest for g in r.findings) for r in results)
+    ]
+    first = results[0]
+    known_gpu = request.gpu is not None
+    same = {
+        name: value
+        for name, value in first.effective.items()
+        if all(r.effective.get(name) == value for r in results)
+    }
+    return replace(
+        first,
+        facts={
+            "gpu": request.gpu,
+            "gpus": request.gpus,
+            "model": first.facts["model"] if len({r.facts["model"] for r in results}) == 1 else None,
+            "model_from": first.facts["model_from"] if known_gpu is False else "unknown",
+        },
+        verdict=verdicts.pop() if len(verdicts) == 1 else Verdict.UNKNOWN,
+        findings=tuple(common),
+        effective=same,
+        provenance={n: p for n, p in first.provenance.items() if n in same},
+        unknown=tuple(dict.fromkeys(u for r in results for u in r.unknown)),
+        profiles=tuple(
+            ProfileVerdict(
+                str(r.facts["gpu"]),
+                str(r.facts["model"]),
+                r.verdict,
+                tuple(f.code for f in r.errors),
+            )
+            for r in results
+        ),
+    )
