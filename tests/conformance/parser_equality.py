@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.inputs.argv import parse_argv
 from kvsolve.model.flag import UNSET
 
 if TYPE_CHECKING:
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.flag import Flag, FlagTable
 
-__all__ = ["differences"]
+__all__ = ["differences", "wrong_answer"]
 
 ACTIONS = {
     "StoreAction": "store",
@@ -92,3 +93,30 @@ def _field_differences(fields: dict[str, Any], table: FlagTable) -> Iterator[str
         value = None if wanted == "<required>" else wanted
         if name in table.fields and table.fields[name] != value:
             yield f"field {name}: {wanted!r} in the real record, {table.fields[name]!r} in the table"
+
+
+def wrong_answer(real: dict[str, Any], table: FlagTable) -> str | None:
+    """What is wrong about our answer to a recorded command line, or None."""
+    parsed = parse_argv(real["tokens"], table)
+    first = parsed.first_problem
+    if real["kind"] == "ok":
+        if first is not None:
+            return f"refused: {first}"
+        usual = parse_argv(["--model-path", "m"], table).values
+        changed = {
+            k: v for k, v in parsed.values.items() if v != usual[k] or k == "model_path"
+        }
+        same = repr(sorted(changed.items())) == repr(sorted(real["values"].items()))
+        return None if same else f"values: {changed}"
+    if first is None:
+        return "accepted"
+    if real["kind"] == "crash":
+        return None if first.crash else f"no crash: {first}"
+    kind = "unknown" if first.kind == "stray" else first.kind
+    if kind != real["kind"] or first.crash:
+        return f"another kind: {first}"
+    if "name" in real and real["name"] not in (first.name, first.spelling):
+        return f"another option: {first}"
+    if "typed" in real and real["typed"].split("=")[0] != first.spelling:
+        return f"another token: {first}"
+    return None
