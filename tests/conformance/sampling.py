@@ -199,9 +199,15 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first-scope", action="store_true")
+    parser.add_argument("--platforms", nargs="*", default=[], help="default: all")
     options = parser.parse_args()
-    table = flag_table(options.release)
-    for job in Sampler(table, options.seed, first_scope=options.first_scope).draw(options.count):
+    sampler = Sampler(
+        flag_table(options.release),
+        options.seed,
+        first_scope=options.first_scope,
+        platforms=options.platforms,
+    )
+    for job in sampler.draw(options.count):
         print(json.dumps(job))
 
 
