@@ -1,0 +1,304 @@
+"""repair: the cheapest edits of a command line that leave nothing to refuse.
+
+A repair is a set of edits; alternatives are the subset-minimal ones, in the order of their price, one
+for each set of edited flags (docs/adr/0006-alternatives.md). The search is exact over the domains of
+:mod:`kvsolve.solve.domains`; every answer is run through the whole program before it is given.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from kvsolve.model.context import Config
+from kvsolve.model.edit import Edit, Repair
+from kvsolve.model.flag import FlagTable
+from kvsolve.solve.check import Prepared
+from kvsolve.solve.domains import bare
+from kvsolve.solve.judge import ProgramJudge, broken_steps, reports_of, rewritten_flags
+from kvsolve.solve.network import network_of
+from kvsolve.solve.search import Clause, Found, Search
+from kvsolve.solve.space import Space, spelling
+
+__all__ = ["Repairs", "command_tokens", "repair"]
+
+_MOST_ALSO = 12
+_FARTHEST = 6
+"""How much dearer than the last alternative one that goes the other way may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repairs:
+    """The answer of a repair.
+
+    Attributes:
+        repairs: Best first; the empty repair where nothing was wrong.
+        feasible: False where it is proven that the pins allow none; None where not known.
+        bound: Proven lower bound of the cost of any repair; None where there is none.
+        complete: There are no further alternatives than these.
+        runs: How often the program was run, for measurements.
+    """
+
+    repairs: tuple[Repair, ...]
+    feasible: bool | None
+    bound: int | None
+    complete: bool
+    runs: int
+
+
+def repair(
+    prepared: Prepared,
+    config: Config,
+    *,
+    pins: Iterable[str] = (),
+    held: Iterable[str] = (),
+    weights: Mapping[str, int] | None = None,
+    k: int = 3,
+    time_limit: float | None = None,
+    both_ways: bool = True,
+) -> Repairs:
+    """Find the cheapest edits that make a configuration valid.
+
+    Args:
+        prepared: Pack, context and stage.
+        config: What to repair.
+        pins: Dests to leave as they are; repairs that make upstream rewrite one rank last.
+        held: Dests that are no matter of choice, such as the model; required flags are always held.
+        weights: Cost factor of a dest, a positive integer; 1 where absent.
+        k: How many alternatives.
+        time_limit: Seconds after which to answer with what is known.
+        both_ways: See that both a repair that takes a switch away and one that keeps all switches
+            are among the ``k`` where there are both.
+    """
+    task = _Task(prepared, config, frozenset(pins), frozenset(held), dict(weights or {}), time_limit)
+    found = task.alternatives(k)
+    if both_ways and k > 1:
+        found = task.with_the_other_way(found, k)
+    return task.answer(found)
+
+
+class _Task:
+    """One repair at work."""
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        config: Config,
+        pins: frozenset[str],
+        held: frozenset[str],
+        weights: Mapping[str, int],
+        time_limit: float | None,
+    ) -> None:
+        self.prepared, self.config, self.pins = prepared, config, pins
+        self.network = network_of(prepared)
+        self.trace = prepared.trace(config)
+        self.broken = broken_steps(prepared, self.trace)
+        flags = prepared.pack.flags
+        fixed = frozenset(flags.by_spelling(s).dest for s in flags.required) | held
+        self.space = Space(
+            self.network,
+            flags,
+            config,
+            held=pins | fixed,
+            weights=weights,
+            chosen=self._chosen,
+        )
+        self.time_limit = time_limit
+        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.bound: int | None = 0
+        self.complete = False
+        self.exact = True
+        self.runs = 1
+
+    def _chosen(self, dest: str) -> Any:
+        """What upstream makes of a flag that is not given, everything else as it is."""
+        if dest not in self.config.given:
+            return self.trace.values.get(dest, self.config.values.get(dest))
+        given = {d: s for d, s in self.config.given.items() if d != dest}
+        default = self.prepared.pack.flags.fields.get(dest)
+        self.runs += 1
+        trace = self.prepared.trace(Config({**self.config.values, dest: default}, given))
+        return trace.values.get(dest, default)
+
+    def _search(
+        self, *, intact: bool, first: Iterable[Clause] = ()
+    ) -> tuple[Search, ProgramJudge]:
+        """A search for members, pins literally kept or not."""
+        pins = self.pins if intact else frozenset()
+        judge = ProgramJudge(self.prepared, self.network, self.space, intact=pins)
+        search = Search(self.space, judge, deadline=self.deadline)
+        for clause in first:
+            search.learn(clause)
+        return search, judge
+
+    def _members(self, made: tuple[Search, ProgramJudge]) -> Iterator[Found]:
+        """What a search finds; its state is kept whenever it stops."""
+        search, judge = made
+        for found in search.run():
+            self._note(search, judge)
+            yield found
+        self._note(search, judge)
+
+    def _note(self, search: Search, judge: ProgramJudge) -> None:
+        self.exact &= judge.exact
+        self.runs += judge.runs
+        judge.runs = 0
+        self.bound, self.complete = search.bound, search.complete
+
+    def alternatives(self, k: int) -> list[Found]:
+        """The best members, one for each set of changed flags.
+
+        With pins there are two rounds: first the members whose pins arrive as typed, then all.
+        """
+        out: dict[frozenset[int], Found] = {}
+        rounds = (True, False) if self.pins & set(self.config.given) else (False,)
+        for intact in rounds:
+            for found in self._members(self._search(intact=intact)):
+                flags = frozenset(found.changes)
+                if flags not in out and not _extends(found, out.values()):
+                    out[flags] = found
+                if len(out) >= k or not flags:
+                    return list(out.values())
+        return list(out.values())
+
+    def with_the_other_way(self, found: list[Found], k: int) -> list[Found]:
+        """Replace the last alternative where all take a switch away, or none does."""
+        switches = self._switches()
+        ways = {self._takes_away(f, switches) for f in found}
+        if len(ways) != 1 or not found[0].changes or not switches or self.complete:
+            return found
+        if ways == {True}:
+            wanted = [Clause(((v, off),)) for v, off in switches.items()]
+        else:
+            full = self.space.full
+            wanted = [Clause(tuple((v, full[v] & ~off) for v, off in switches.items()))]
+        other = self._minimal_member(wanted, found[-1].key[0] + _FARTHEST)
+        return found if other is None else [*found[: k - 1], other]
+
+    def _minimal_member(self, wanted: list[Clause], most: int) -> Found | None:
+        """The best member that meets the clauses wanted and has no valid part."""
+        search, _ = self._search(intact=bool(self.pins), first=wanted)
+        for found in search.run():
+            if found.key[0] > most:
+                return None
+            part = self._valid_part(found)
+            if part is None:
+                return found
+            search.learn(Clause(tuple(sorted((v, 1 << s) for v, s in part.items()))))
+        return None
+
+    def _valid_part(self, found: Found) -> dict[int, int] | None:
+        """Fewer of a member's changes that would do, if any."""
+        items = sorted(found.changes.items())
+        for size in range(len(items)):
+            for part in combinations(items, size):
+                self.runs += 1
+                if not self.prepared.broken(self.space.changed(dict(part))):
+                    return dict(part)
+        return None
+
+    def _switches(self) -> dict[int, int]:
+        """Variables of the typed switches in the broken entries, with the masks of being off."""
+        constraints = self.network.constraints
+        cones = [constraints[s].cone for s in self.broken if s in constraints]
+        dests = {bare(slot) for cone in cones for slot in cone}
+        found = {}
+        for dest in sorted(dests & set(self.config.given)):
+            variable = self.space.variable(dest)
+            if variable is not None and self.config.values[dest] is True:
+                states = enumerate(self.space.domains[variable].states)
+                found[variable] = sum(1 << at for at, s in states if s.value is not True)
+        return {v: off for v, off in found.items() if off}
+
+    def _takes_away(self, found: Found, switches: Mapping[int, int]) -> bool:
+        return any(switches.get(v, 0) >> s & 1 for v, s in found.changes.items())
+
+    def answer(self, found: list[Found]) -> Repairs:
+        """Turn members into repairs, checked once more by the whole program."""
+        optimal = self.exact and (self.deadline is None or self.bound is None or bool(found))
+        repairs = tuple(self._repair(f, optimal) for f in found)
+        feasible = True if repairs else (False if self.complete and self.exact else None)
+        return Repairs(repairs, feasible, self._answer_bound(found), self.complete, self.runs)
+
+    def _answer_bound(self, found: list[Found]) -> int | None:
+        return found[0].key[0] if found else self.bound
+
+    def _repair(self, found: Found, optimal: bool) -> Repair:
+        config = self.space.changed(found.changes)
+        trace = self.prepared.trace(config)
+        left = broken_steps(self.prepared, trace)
+        assert not left, f"the repaired command is still refused at {left}"
+        edits = self._edits(found, config)
+        values = {**config.values, **trace.values}
+        code = self.prepared.pack.catalog.entry
+        return Repair(
+            cost=found.key[0],
+            edits=edits,
+            argv=command_tokens(config, self.prepared.pack.flags),
+            removes=tuple(dict.fromkeys(code(s).code for s in self.broken)),
+            optimal=optimal,
+            bound=found.key[0],
+            rewritten=tuple(d for d in rewritten_flags(config, trace) if d in self.config.given),
+            reports=tuple(r.code for r in reports_of(self.prepared, values)),
+        )
+
+    def _edits(self, found: Found, config: Config) -> tuple[Edit, ...]:
+        space = self.space
+        order = sorted(found.changes, key=lambda v: (space.position[v], v))
+        return tuple(self._edit(v, found, config) for v in order)
+
+    def _edit(self, variable: int, found: Found, config: Config) -> Edit:
+        space = self.space
+        domain, at = space.domains[variable], found.changes[variable]
+        before, after = domain.states[domain.start], domain.states[at]
+        op = "add" if not before.typed else ("set" if after.typed else "remove")
+        typed = self.config.given.get(domain.dest)
+        flag = config.given.get(domain.dest) or typed or spelling(space.flags, domain.dest, None)
+        cost = space.price[variable][at].cost
+        return Edit(
+            op, domain.dest, flag, before.value, after.value, cost, self._also(variable, found)
+        )
+
+    def _also(self, variable: int, found: Found) -> tuple[Any, ...]:
+        """Other values of the same cost that would do, everything else as found, best first."""
+        space, at = self.space, found.changes[variable]
+        price = space.price[variable]
+        states = [s for s in range(len(price)) if s != at and price[s].cost == price[at].cost]
+        states.sort(key=price.__getitem__)
+        kept = []
+        for state in states:
+            config = space.changed({**found.changes, variable: state})
+            value = space.domains[variable].states[state]
+            if value.typed and not broken_steps(self.prepared, self.prepared.trace(config)):
+                kept.append(value.value)
+                if len(kept) >= _MOST_ALSO:
+                    break
+        return tuple(kept)
+
+
+def _extends(found: Found, others: Iterable[Found]) -> bool:
+    """Whether a member repeats all changes of another."""
+    items = found.changes.items()
+    return any(other.changes.items() <= items for other in others)
+
+
+def command_tokens(config: Config, flags: FlagTable) -> tuple[str, ...]:
+    """A configuration as the tokens of a command line, in the order of what is given."""
+    out: list[str] = []
+    for dest, spelled in config.given.items():
+        out.append(spelled)
+        flag = flags.by_spelling(spelled) if spelled in flags else flags.flag(dest)
+        value = config.values.get(dest)
+        if not flag.takes_value or (flag.nargs == "?" and value == flag.const):
+            continue
+        several = flag.nargs not in (None, "?") and isinstance(value, (list, tuple))
+        out.extend(_text(v) for v in (value if several else (value,)))
+    return tuple(out)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
