@@ -6,21 +6,23 @@ their evaluation.
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
+from kvsolve.inputs.facts import context_facts
+from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
+from kvsolve.inputs.models import ResolvedModel, model_profiles, resolve_model
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
 from kvsolve.packs.pack import Pack, load_pack, newest
 from kvsolve.solve.check import Prepared, check
-
-if TYPE_CHECKING:
-    from kvsolve.inputs.facts import ModelSource
 
 __all__ = ["Question", "Request", "Session"]
 
@@ -147,16 +149,16 @@ class Session:
     def _contexts(
         self, request: Request, pack: Pack, config: Config, env: Mapping[str, str]
     ) -> Iterator[Prepared]:
-        from kvsolve.inputs.facts import gpu_profiles, model_source, model_sources
-
-        source = model_source(
-            pack.release, config.values, model_config=request.model_config, family=request.family
+        named = config.values.get("model_path") if "model_path" in config.given else None
+        model = resolve_model(
+            named,
+            config=Path(request.model_config) if request.model_config else None,
+            family=request.family,
         )
-        gpus = (request.gpu,) if request.gpu else gpu_profiles()
-        sources = (source,) if source else model_sources(pack.release)
+        gpus = [gpu_profile(request.gpu)] if request.gpu else list(gpu_profiles().values())
         for gpu in gpus:
-            for model in sources:
-                yield self._prepare(request, pack, config, env, gpu, model)
+            for candidate in [model] if model.files else _profiles_of(model):
+                yield self._prepare(request, pack, config, env, gpu, candidate)
 
     def _prepare(
         self,
@@ -164,26 +166,32 @@ class Session:
         pack: Pack,
         config: Config,
         env: Mapping[str, str],
-        gpu: str,
-        model: ModelSource,
+        gpu: GpuProfile,
+        model: ResolvedModel,
     ) -> Prepared:
-        from kvsolve.inputs.facts import context_facts, fact_flags
-
-        flags = {name: config.values.get(name) for name in fact_flags(pack.release)}
+        overrides = config.values.get("json_model_override_args")
         key = (
             pack.release,
-            gpu,
+            gpu.name,
             request.gpus,
-            model,
+            model.name,
+            model.origin,
             tuple(sorted(env.items())),
-            repr(flags),
+            str(overrides),
             request.stage,
         )
         found = self._prepared.get(key)
         if found is None:
-            facts = context_facts(pack.release, gpu, request.gpus, model, env, flags)
+            facts = context_facts(
+                pack.release,
+                gpu,
+                model.files,
+                gpus=request.gpus,
+                env=env,
+                overrides=_overrides(overrides),
+            )
             context = Context(
-                pack.release, gpu, request.gpus, model.name, model.origin, facts, dict(env)
+                pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)
             )
             found = self._prepared[key] = Prepared(pack, context, request.stage)
             if len(self._prepared) > _KEPT:
@@ -191,6 +199,24 @@ class Session:
         else:
             self._prepared.move_to_end(key)
         return found
+
+
+def _profiles_of(model: ResolvedModel) -> Iterator[ResolvedModel]:
+    """The profiles that a model of which nothing is known may be like."""
+    for profile in model_profiles().values():
+        if profile.family != "draft":
+            yield ResolvedModel(profile.name, profile.files, model.origin)
+
+
+def _overrides(text: Any) -> Mapping[str, Any] | None:
+    """``--json-model-override-args``; what is no JSON object is upstream's to refuse."""
+    if not isinstance(text, str):
+        return None
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) and value else None
 
 
 def _release(wanted: str | None, image: str | None) -> tuple[Pack, str]:
