@@ -8,8 +8,10 @@ is not known is absent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["ConfigObject", "Facts"]
 
@@ -29,6 +31,8 @@ class ConfigObject:
     __slots__ = ("_aliases", "_attributes", "class_names")
 
     class_names: tuple[str, ...]
+    _attributes: dict[str, Any]
+    _aliases: dict[str, str]
 
     def __init__(
         self,
@@ -65,7 +69,7 @@ class ConfigObject:
 
     def attributes_of(self) -> dict[str, Any]:
         """Every attribute by name, aliases included; not to be changed."""
-        return self._attributes  # type: ignore[no-any-return]
+        return self._attributes
 
     def is_a(self, class_name: str) -> bool:
         """Whether its class is, or extends, the named one."""

@@ -13,6 +13,7 @@ releases into one table in which equal classes are stored once.
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
 import logging
 import sys
@@ -39,6 +40,7 @@ FORMULAS: dict[str, tuple[tuple[str, ...], ...]] = {
     "linear_num_value_heads": (("num_attention_heads",),),
     "sliding_window_size": (("sliding_window",),),
     "model_max_length": (("max_position_embeddings",),),
+    "n_routed_experts": (("num_experts",),),
     "sliding_window": (("use_sliding_window", "and", "sliding_window"),),
 }
 """Attributes that a class may compute from others, with the formulas tried, in order."""
@@ -52,9 +54,17 @@ PROBES: tuple[dict[str, Any], ...] = (
     {"num_key_value_heads": 4},
     {"sliding_window": 776},
     {"max_position_embeddings": 7776},
+    {"num_experts": 60},
+    {"num_experts": 72},
 )
 LONG = 96
-SKIPPED = frozenset({"torch_dtype", "dtype", "transformers_version", "rope_scaling", "_name_or_path"})
+SKIPPED = frozenset(
+    {"torch_dtype", "dtype", "transformers_version", "rope_scaling", "_name_or_path"}
+)
+COMPUTED = frozenset(
+    {"full_attention_layer_ids", "linear_layer_ids", "layers_block_type", "rope_parameters"}
+)
+"""Attributes that kvsolve computes itself, so a default instance's value would be wrong."""
 MISSING = object()
 
 
@@ -106,6 +116,14 @@ class Collector:
         body["rope"] = rope_rule(cls, instance)
         if takes_flat_text(cls):
             body["flat"] = True
+        named = read(attempt(cls, architectures=["Named"]), "architectures")
+        if named is not MISSING and named != ["Named"]:
+            body["architectures"] = named
+        swallowed = self._swallowed(cls, instance)
+        if swallowed:
+            body["swallowed"] = swallowed
+        if read(attempt(cls, chunk_size=77), "mamba_chunk_size") == 77:
+            body["renamed"] = {"chunk_size": "mamba_chunk_size"}
         return body
 
     def _parts(self, cls: type, instance: Any) -> dict[str, Any]:
@@ -125,6 +143,16 @@ class Collector:
             parts[name] = {"body": index, "made": name in held, **({"auto": True} if auto else {})}
         return parts
 
+    def _swallowed(self, cls: type, instance: Any) -> list[str]:
+        """Arguments that a class takes without making attributes of them."""
+        taken = {"layer_types"}
+        for owner in cls.__mro__[: cls.__mro__.index(self.base)]:
+            code = owner.__dict__.get("__init__")
+            if code is not None:
+                taken |= set(inspect.signature(code).parameters)
+        missing = [n for n in taken & self.names if read(instance, n) is MISSING]
+        return sorted(n for n in missing if not keeps(cls, n))
+
     def _rules(self, cls: type, instance: Any) -> dict[str, Any]:
         rules: dict[str, Any] = {}
         for name, formulas in FORMULAS.items():
@@ -143,6 +171,15 @@ def attempt(cls: type, **given: Any) -> Any:
         return cls(**given)
     except Exception:
         return None
+
+
+def keeps(cls: type, name: str) -> bool:
+    """Whether an argument becomes an attribute; True where it cannot be tried."""
+    for value in (["full_attention"] * 4, 4, "text"):
+        made = attempt(cls, **{name: value})
+        if made is not None:
+            return read(made, name) is not MISSING
+    return True
 
 
 def read(instance: Any, name: str) -> Any:
@@ -192,8 +229,10 @@ def follows(cls: type, name: str, formula: tuple[str, ...], given: dict[str, Any
         if instance is None:
             continue
         value = read(instance, name)
-        if value is MISSING or value is None or value != evaluate(
-            formula, lambda key, made=instance: read(made, key)
+        if (
+            value is MISSING
+            or value is None
+            or value != evaluate(formula, lambda key, made=instance: read(made, key))
         ):
             return False
         seen.add(value)
@@ -221,9 +260,8 @@ def layer_rule(cls: type) -> dict[str, Any] | None:
         ),
         "layer_types",
     )
-    if isinstance(window, (list, tuple)) and window[:7] == ["full_attention"] * 7:
-        if set(window[7:]) == {"sliding_attention"}:
-            rule["window"] = True
+    if window == ["full_attention"] * 7 + ["sliding_attention"] * (LONG - 7):
+        rule["window"] = True
     for key in ("sliding_window_pattern", "full_attention_interval", "layer_types_interval"):
         five = read(attempt(cls, num_hidden_layers=LONG, **{key: 5}), "layer_types")
         if isinstance(five, (list, tuple)) and list(five) != list(long):
@@ -244,14 +282,14 @@ def period(types: list[str]) -> list[str]:
 def takes_flat_text(cls: type) -> bool:
     """Whether keys of the text part may stand at the top of the config.json."""
     made = attempt(cls, hidden_size=1920, num_attention_heads=12)
-    return read(read(made, "text_config"), "hidden_size") == 1920
+    return bool(read(read(made, "text_config"), "hidden_size") == 1920)
 
 
 def rope_rule(cls: type, instance: Any) -> dict[str, Any]:
     """What becomes of ``rope_theta`` and ``rope_scaling``."""
     default = read(instance, "rope_parameters")
     if default is MISSING:
-        return {"kind": "raw"}
+        return {"kind": "raw"}  # no default: the attribute is not there
     nested = isinstance(default, dict) and any(isinstance(v, dict) for v in default.values())
     scaled = attempt(cls, rope_theta=12345.0, rope_scaling={"rope_type": "linear", "factor": 2.0})
     found = read(scaled, "rope_parameters") if scaled is not None else MISSING
@@ -275,34 +313,54 @@ def collect(names: frozenset[str]) -> dict[str, Any]:
         if index is not None:
             types[name] = index
     base = collector.body(transformers.PretrainedConfig)
+    utilities = importlib.import_module("transformers.configuration_utils")
     return {
         "bodies": collector.bodies,
         "types": types,
         "registered": sorted(registry),
         "base": base,
+        "legacy_layer_types": dict(getattr(utilities, "_LEGACY_LAYER_TYPE_REMAP", {})),
     }
 
 
-def merge(releases: dict[str, dict[str, Any]]) -> dict[str, Any]:
-    """One table for all releases; equal bodies are stored once."""
-    bodies: list[Any] = []
+def merge(releases: dict[str, dict[str, Any]]) -> list[str]:
+    """The lines of one table for all releases: the index, then each distinct class once."""
+    lines: list[str] = []
     index: dict[str, int] = {}
     out: dict[str, Any] = {}
     for release, found in sorted(releases.items()):
+        base = found["bodies"][found["base"]]
         place: dict[int, int] = {}
         for i, body in enumerate(found["bodies"]):
-            moved = relocate(body, place)
-            text = json.dumps(moved, sort_keys=True)
+            text = as_line(relocate(body if body is base else without(body, base), place))
             if text not in index:
-                index[text] = len(bodies)
-                bodies.append(moved)
+                index[text] = len(lines)
+                lines.append(text)
             place[i] = index[text]
         out[release] = {
             "types": {name: place[i] for name, i in found["types"].items()},
             "registered": found["registered"],
             "base": place[found["base"]],
+            "legacy_layer_types": found["legacy_layer_types"],
         }
-    return {"releases": out, "bodies": bodies}
+    return [as_line({"releases": out}), *lines]
+
+
+def as_line(data: Any) -> str:
+    """Compact JSON, the same bytes every time."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"))
+
+
+def without(body: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
+    """A body without what every class has, and without what its layer rule says."""
+    values = {
+        name: value
+        for name, value in body["values"].items()
+        if base["values"].get(name, MISSING) != value
+        and not (name == "layer_types" and "layers" in body)
+        and name not in COMPUTED
+    }
+    return {**body, "values": values}
 
 
 def relocate(body: dict[str, Any], place: dict[int, int]) -> dict[str, Any]:
@@ -314,8 +372,17 @@ def relocate(body: dict[str, Any], place: dict[int, int]) -> dict[str, Any]:
     return {**body, "parts": parts} if parts else body
 
 
+def write_table(folder: str, target: str) -> None:
+    """Join the files ``cd-RELEASE.json`` of a folder into the shipped table."""
+    found = {
+        path.stem.removeprefix("cd-"): json.loads(path.read_text())
+        for path in sorted(Path(folder).glob("cd-*.json"))
+    }
+    Path(target).write_text("\n".join(merge(found)) + "\n")
+
+
 def main(release: str, names_file: str) -> None:
-    """Print the description of one release."""
+    """Print the description of one release, or (``merge FOLDER TARGET``) join several."""
     home = importlib.import_module("conformance.oracle.home")
     hardware = importlib.import_module("conformance.oracle.faked_hardware")
     site = home.site(release)
@@ -327,4 +394,7 @@ def main(release: str, names_file: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if sys.argv[1] == "merge":
+        write_table(*sys.argv[2:])
+    else:
+        main(*sys.argv[1:])
