@@ -20,6 +20,10 @@ def _attributes(value: Any) -> dict[str, Any]:
     return found(value) if found is not None else {}
 
 
+def _class_names(value: Any) -> tuple[str, ...]:
+    return getattr(value, "class_names", ()) if _attributes(value) else ()
+
+
 def attribute(value: Any, name: str) -> Any:
     """Attribute of a configuration object.
 
@@ -38,9 +42,9 @@ def has_attribute(value: Any, name: str) -> bool:
 
 
 def is_instance(value: Any, *names: str) -> bool:
-    """Whether a value is of one of the named built-in types."""
+    """Whether a value is of one of the named built-in types or classes of configurations."""
     own = {type(value).__name__, "int"} if isinstance(value, bool) else {type(value).__name__}
-    return not own.isdisjoint(names)
+    return not own.isdisjoint(names) or not set(names).isdisjoint(_class_names(value))
 
 
 def call_function(name: str, *arguments: Any) -> Any:
