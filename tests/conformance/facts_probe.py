@@ -37,7 +37,9 @@ HELPER = re.compile(
     r"|get_hip|get_rocm|get_.*_memory_capacity|_?is|_?has|_?use|_?default)(_\w+)?"
 )
 MODEL_ARGUMENTS = frozenset("config hf_config model_config hf_text_config text_config".split())
-ABSENT_PACKAGES = "vllm mooncake nixl wave_lang helion hpc lmcache mlx pymlx sglang_router".split()
+ABSENT_PACKAGES = (
+    "vllm wave_lang helion hpc lmcache mlx pymlx sglang_router granian torchada".split()
+)
 SMALL = 400
 """Characters of JSON above which the answer of a helper about a model is left out."""
 
@@ -146,7 +148,9 @@ def _keep(facts: dict[str, Any], name: str, function: Callable[..., Any]) -> Non
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
         return
-    if any(p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters):
+    if any(
+        p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL) for p in parameters
+    ):
         return
     encoded = _encoded(_answer(function))
     if encoded is not OPAQUE:
@@ -218,7 +222,9 @@ def _platform_context(context: Any) -> Iterator[tuple[str, Any]]:
     """The facts that the context computes on demand, by the names its module knows."""
     platform = context.get_platform()
     source = inspect.getsource(context)
-    for name in sorted(set(re.findall(r"\b(?:is|has|device|cpu|supports?)_\w+|\bdevice\b", source))):
+    for name in sorted(
+        set(re.findall(r"\b(?:is|has|device|cpu|supports?)_\w+|\bdevice\b", source))
+    ):
         value = _answer(lambda name=name: getattr(platform, name))
         if not isinstance(value, dict) and not callable(value):
             encoded = _encoded(value)
@@ -287,7 +293,7 @@ def _encoded(value: Any) -> Any:
 
 def record(release: str, platform: str, models: Iterable[str], target: Path) -> None:
     """Write one file a model, each with the facts of the platform as well."""
-    validator = Validator(release, platform, later_stages=False)
+    validator = Validator(release, platform)
     target.mkdir(parents=True, exist_ok=True)
     shared = platform_facts(validator)
     for model in models:

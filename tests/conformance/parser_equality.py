@@ -103,9 +103,7 @@ def wrong_answer(real: dict[str, Any], table: FlagTable) -> str | None:
         if first is not None:
             return f"refused: {first}"
         usual = parse_argv(["--model-path", "m"], table).values
-        changed = {
-            k: v for k, v in parsed.values.items() if v != usual[k] or k == "model_path"
-        }
+        changed = {k: v for k, v in parsed.values.items() if v != usual[k] or k == "model_path"}
         same = repr(sorted(changed.items())) == repr(sorted(real["values"].items()))
         return None if same else f"values: {changed}"
     if first is None:

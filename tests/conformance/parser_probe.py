@@ -58,7 +58,9 @@ def _option(action: argparse.Action) -> dict[str, Any]:
         "action": type(action).__name__.strip("_"),
         "nargs": action.nargs,
         "const": _plain(getattr(action, "const_value", action.const)),
-        "default": "==SUPPRESS==" if action.default is argparse.SUPPRESS else _plain(action.default),
+        "default": "==SUPPRESS=="
+        if action.default is argparse.SUPPRESS
+        else _plain(action.default),
         "type": kind,
         "choices": _choices(action.choices),
         "required": action.required,

@@ -14,7 +14,23 @@ __all__ = ["random_line"]
 
 NUMBERS = "0 1 2 3 8 64 -1 -2 -1.5 -.5 0.8 1e-3 -1e5 1_000 007 +4 -inf nan 0x10 ١٢ 1. -".split()
 HUMAN = "1k 1Ki 1.5k 1.5Ki 25.6k 2M 1kk 3K 1_0k 1.k 0.0001k".split()
-WORDS = ["", " ", "a", "None", "true", "1", "-x", "--y", "a b", "-x y", "--z=1 2", "é", "@file", "=", "a=b"]
+WORDS = [
+    "",
+    " ",
+    "a",
+    "None",
+    "true",
+    "1",
+    "-x",
+    "--y",
+    "a b",
+    "-x y",
+    "--z=1 2",
+    "é",
+    "@file",
+    "=",
+    "a=b",
+]
 OBJECTS = [
     "{}", "[]", '{"a": 1}', '["x", 2]', "null", "1", "NaN", "[Infinity]", "1e999", "-1e999", "{'a': 1}",
     "18446744073709551616", "[9223372036854775807, -9223372036854775809]", '"\\ud800"', '"\\u00e9"',
@@ -44,7 +60,9 @@ def _piece(chance: random.Random, table: FlagTable) -> Iterator[str]:
     flag = chance.choice(_notable(table) if chance.random() < 0.3 else table.flags)
     kind = chance.random()
     if kind < 0.03:
-        return iter([chance.choice(("--", "-", "-1", "", "x", "-h", "-hx", "--help", "--he", "-h=1"))])
+        return iter(
+            [chance.choice(("--", "-", "-1", "", "x", "-h", "-hx", "--help", "--he", "-h=1"))]
+        )
     if kind < 0.08:
         return iter([_misspelt(chance, flag), *_values(chance, flag)[: chance.randrange(3)]])
     spelling = chance.choice(flag.spellings)

@@ -73,9 +73,10 @@ class Sampler:
 
     def draw(self, count: int) -> Iterator[Job]:
         """Draw configurations, each a job for the oracle."""
-        letter = "f" if self.first_scope else "a"
+        letter, stage = ("f", "attention") if self.first_scope else ("a", "args")
         for number in range(count):
-            yield {"id": f"{self.release}-{letter}{self.seed}-{number}", **self.one()}
+            ident = f"{self.release}-{letter}{self.seed}-{number}"
+            yield {"id": ident, **self.one(), "judged_to": stage}
 
     def one(self) -> Job:
         """Draw one configuration."""

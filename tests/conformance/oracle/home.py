@@ -37,7 +37,9 @@ def requirement(directory: Path, project: str, package: str) -> str:
         LookupError: The project is not installed there, or does not ask for the package.
     """
     for metadata in sorted(directory.glob(f"{project}-*.dist-info/METADATA")):
-        found = re.search(rf"^Requires-Dist: {package}([^;\n]*)", metadata.read_text(), re.MULTILINE)
+        found = re.search(
+            rf"^Requires-Dist: {package}([^;\n]*)", metadata.read_text(), re.MULTILINE
+        )
         if found:
             return found.group(1).strip()
     raise LookupError(f"no {project} that asks for {package} is installed in {directory}")

@@ -33,9 +33,9 @@ BY_KIND = {
     "cuda": """
 flashinfer flashinfer_cubin flashinfer_jit_cache deep_gemm deep_ep flash_attn flash_attn_interface
 tilelang flash_mla quack humming cutlass tokenspeed_mla tvm_ffi apache_tvm_ffi cuda_tile cutile tvm
-mathdx fast_hadamard_transform
+mathdx fast_hadamard_transform mooncake nixl
 """,
-    "hip": "aiter tilelang mori tvm_ffi tvm",
+    "hip": "aiter tilelang mori mooncake tvm_ffi tvm",
     "npu": """
 torch_npu sgl_kernel_npu deep_ep custom_ops memfabric_hybrid torchair te mindspore acl
 """,

@@ -1,6 +1,6 @@
 """Check many jobs: ``python -m conformance.oracle.run --release 0.5.18 < jobs.jsonl > out.jsonl``.
 
-A job is a line ``{"id", "argv", "platform", "model", "env"?}``; its outcome comes out in the order
+A job is a line ``{"id", "argv", "platform", "model", "env"?, "judged_to"?}``; its outcome comes out in the order
 of the input, with the platform and the model added. One process serves one platform at a time.
 """
 
@@ -29,16 +29,14 @@ CHUNK = 4000
 Job = dict[str, Any]
 
 
-def check_all(
-    release: str, jobs: Sequence[Job], *, workers: int = MOST_WORKERS, args_only: bool = False
-) -> list[Job]:
+def check_all(release: str, jobs: Sequence[Job], *, workers: int = MOST_WORKERS) -> list[Job]:
     """What the release says to each job, in their order.
 
     Args:
         release: A release that ``setup`` installed.
-        jobs: ``id``, ``argv``, ``platform``, ``model`` and optionally ``env``.
+        jobs: ``id``, ``argv``, ``platform``, ``model`` and optionally ``env`` and ``judged_to``, the
+            last stage to run: ``args``, or all stages.
         workers: Processes at a time.
-        args_only: Stop after argument resolution.
 
     Returns:
         One outcome a job. A worker that dies makes its job a ``harness-error``; the others go on.
@@ -47,7 +45,7 @@ def check_all(
 
     def serve(task: tuple[str, list[int]]) -> None:
         platform, places = task
-        answers = _serve(release, platform, [jobs[i] for i in places], args_only)
+        answers = _serve(release, platform, [jobs[i] for i in places])
         for place, outcome in zip(places, answers, strict=True):
             named = {"platform": platform, "model": jobs[place].get("model")}
             outcomes[place] = {**outcome, **named}
@@ -69,12 +67,12 @@ def _tasks(jobs: Sequence[Job], workers: int) -> list[tuple[str, list[int]]]:
     return sorted(tasks, key=lambda task: -len(task[1]))
 
 
-def _serve(release: str, platform: str, jobs: list[Job], args_only: bool) -> Iterator[Job]:
+def _serve(release: str, platform: str, jobs: list[Job]) -> Iterator[Job]:
     """Answer jobs with one worker, starting another one where it dies."""
     remaining = list(jobs)
     while remaining:
         answered = 0
-        for outcome in _one_worker(release, platform, remaining, args_only):
+        for outcome in _one_worker(release, platform, remaining):
             yield outcome
             answered += 1
         if answered < len(remaining):
@@ -92,13 +90,10 @@ DEATH = {
 }
 
 
-def _one_worker(
-    release: str, platform: str, jobs: Iterable[Job], args_only: bool
-) -> Iterator[Job]:
+def _one_worker(release: str, platform: str, jobs: Iterable[Job]) -> Iterator[Job]:
     command = [
         *(python(), "-P", "-m", "conformance.oracle.validator"),
         *("--release", release, "--platform", platform),
-        *(["--args-only"] if args_only else []),
     ]
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONHASHSEED": "0"}
     worker = subprocess.Popen(
@@ -131,13 +126,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Check jobs from stdin against one release.")
     parser.add_argument("--release", required=True, choices=RELEASES)
     parser.add_argument("--workers", type=int, default=MOST_WORKERS)
-    parser.add_argument("--args-only", action="store_true", help="stop after argument resolution")
+    parser.add_argument("--args-only", action="store_true", help="judge every job to args")
     options = parser.parse_args()
     jobs = [json.loads(line) for line in sys.stdin if line.strip()]
-    outcomes = check_all(
-        options.release, jobs, workers=options.workers, args_only=options.args_only
-    )
-    for outcome in outcomes:
+    if options.args_only:
+        jobs = [{**job, "judged_to": "args"} for job in jobs]
+    for outcome in check_all(options.release, jobs, workers=options.workers):
         print(json.dumps(outcome))
 
 

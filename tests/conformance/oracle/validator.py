@@ -2,7 +2,7 @@
 
 Reads a job a line from stdin and writes its outcome as a line to stdout::
 
-    {"id": 1, "argv": ["--kv-cache-dtype", "mxfp8"], "model": "llama-mha", "env": {}}
+    {"id": 1, "argv": ["--kv-cache-dtype", "mxfp8"], "model": "llama-mha", "env": {}, "judged_to": "args"}
     {"id": 1, "status": "ok", "stage": "attention", "step": "done", "resolved": {...}, ...}
 
 ``status`` is ``ok``, ``rejected``, ``parse-error`` or ``harness-error``. Run it through ``run.py``.
@@ -53,11 +53,9 @@ class Validator:
     Args:
         release: A release that ``setup`` installed.
         platform: A name in ``GPU_PROFILES``.
-        later_stages: Go on past argument resolution.
     """
 
-    def __init__(self, release: str, platform: str, *, later_stages: bool = True) -> None:
-        self.later_stages = later_stages
+    def __init__(self, release: str, platform: str) -> None:
         self.root: Path = site(release) / "sglang"
         sys.path[:0] = [str(site(release)), str(transformers_site(release))]
         self.profile = faked_hardware.install(platform, site(release))
@@ -75,9 +73,9 @@ class Validator:
         gc.freeze()
 
     def check(self, job: Mapping[str, Any]) -> dict[str, Any]:
-        """What the release says to one job."""
+        """What the release says to one job, up to its stage ``judged_to`` (default: the last)."""
         steps = Steps(self.root, self.profile.kind)
-        self._begin(steps)
+        self._begin(steps, only_args=job.get("judged_to") == "args")
         with _environment(job.get("env") or {}):
             self.own_environment = bool(job.get("env"))
             verdict = self._verdict(self._argv(job), steps)
@@ -110,8 +108,9 @@ class Validator:
                     found[name] = value
         return found
 
-    def _begin(self, steps: Steps) -> None:
+    def _begin(self, steps: Steps, *, only_args: bool) -> None:
         self.args: Any = None
+        self.only_args = only_args
         self.steps = steps
         self.warnings.count = 0
         self.own_environment = False
@@ -141,9 +140,9 @@ class Validator:
             self.args.resolve_once()
         steps.current = "check"
         self.args.check_server_args()
-        if self.later_stages:
+        if not self.only_args:
             LaterStages(self.args, steps, self.profile.kind).run()
-        steps.current = "done" if self.later_stages else "check"
+            steps.current = "done"
 
     def _refusal(self, error: BaseException, steps: Steps) -> dict[str, Any]:
         inside = frames(error.__traceback__, self.root)
@@ -242,11 +241,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Check jobs from stdin against one release.")
     parser.add_argument("--release", required=True)
     parser.add_argument("--platform", required=True)
-    parser.add_argument("--args-only", action="store_true", help="stop after argument resolution")
     options = parser.parse_args()
     answers = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)  # nothing that a release prints may mix with the answers
-    validator = Validator(options.release, options.platform, later_stages=not options.args_only)
+    validator = Validator(options.release, options.platform)
     answers.write('{"ready": true}\n')
     for line in sys.stdin:
         answers.write(json.dumps(validator.check(json.loads(line))) + "\n")

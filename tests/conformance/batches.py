@@ -1,0 +1,49 @@
+"""Draw configurations, run them through a release and join both."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .oracle.run import check_all
+from .sampling import Sampler, flag_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from .comparison import Outcome
+
+__all__ = ["Batch", "draw", "run_jobs"]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What to draw.
+
+    Attributes:
+        release: A release that the oracle has.
+        seed: Equal seeds draw equal configurations.
+        all_flags: Configurations over all flags, judged to stage args.
+        first_scope: Configurations over the first scope, judged to the last stage.
+        platforms: GPU profiles; empty for all.
+    """
+
+    release: str
+    seed: str
+    all_flags: int
+    first_scope: int
+    platforms: Sequence[str] = ()
+
+
+def draw(batch: Batch) -> Iterator[Outcome]:
+    """The jobs of a batch."""
+    table = flag_table(batch.release)
+    for first_scope, count in ((False, batch.all_flags), (True, batch.first_scope)):
+        sampler = Sampler(table, batch.seed, first_scope=first_scope, platforms=batch.platforms)
+        yield from sampler.draw(count)
+
+
+def run_jobs(release: str, jobs: Sequence[Outcome], workers: int) -> list[Outcome]:
+    """Ask the release about jobs, and join each with its outcome."""
+    outcomes = check_all(release, jobs, workers=workers)
+    return [{**job, **outcome} for job, outcome in zip(jobs, outcomes, strict=True)]

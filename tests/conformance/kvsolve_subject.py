@@ -1,0 +1,71 @@
+"""kvsolve as the subject of the comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.session import Request, Session
+from kvsolve.solve.repair import repair
+
+from .comparison import Answer
+from .oracle.model_configs import model_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kvsolve.model.finding import CheckResult
+
+__all__ = ["Kvsolve", "request_of"]
+
+REPAIR_SECONDS = 5.0
+VERDICTS = {"valid": "ok", "invalid": "rejected", "unknown": "unknown"}
+
+
+class Kvsolve:
+    """Answers jobs of the oracle through the same path as the command line."""
+
+    def __init__(self) -> None:
+        self.session = Session()
+
+    def answer(self, release: str, job: Mapping[str, Any], stage: str) -> Answer:
+        """Judge one job up to a stage."""
+        return as_answer(self.session.check(request_of(release, job, stage)))
+
+    def repairs(self, release: str, job: Mapping[str, Any], stage: str) -> list[list[str]]:
+        """The repaired command lines that are offered for one job, best first."""
+        question = self.session.ask(request_of(release, job, stage))
+        found = repair(question.context, question.config, time_limit=REPAIR_SECONDS)
+        return [_without_model(list(offer.argv)) for offer in found.repairs if offer.edits]
+
+
+def request_of(release: str, job: Mapping[str, Any], stage: str) -> Request:
+    """A job of the oracle as a request: the same command, facts from the same config.json."""
+    path = model_path(f"@model:{job['model']}")
+    tokens = [model_path(str(token)) for token in job["argv"]]
+    return Request(
+        command=["--model-path", path, *tokens],
+        sglang=release,
+        gpu=job["platform"],
+        model_config=path,
+        env=job.get("env") or {},
+        stage=stage,
+    )
+
+
+def as_answer(result: CheckResult) -> Answer:
+    """What the comparison needs of a result."""
+    refusals = [finding for finding in result.errors if not finding.after_first]
+    if any(finding.kind == "parse" for finding in refusals):
+        return Answer("parse-error")
+    if not refusals:
+        return Answer(VERDICTS[str(result.verdict)], effective=result.effective)
+    first = refusals[0]
+    place = (first.ground.file, first.ground.symbol) if first.ground else None
+    verdict = "rejected" if str(result.verdict) == "invalid" else str(result.verdict)
+    return Answer(verdict, place, code=first.code)
+
+
+def _without_model(argv: list[str]) -> list[str]:
+    """The tokens without ``--model-path PATH``, which the oracle adds itself."""
+    at = argv.index("--model-path")
+    return argv[:at] + argv[at + 2 :]
