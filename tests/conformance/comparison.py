@@ -23,8 +23,16 @@ Outcome = dict[str, Any]
 """A job joined with what the oracle said to it."""
 
 UNSTABLE_FIELDS = frozenset(
-    "model_path tokenizer_path served_model_name random_seed nccl_port port dist_init_addr "
-    "speculative_draft_model_path".split()
+    [
+        "model_path",
+        "tokenizer_path",
+        "served_model_name",
+        "random_seed",
+        "nccl_port",
+        "port",
+        "dist_init_addr",
+        "speculative_draft_model_path",
+    ]
 )
 """Drawn at random at each start, or a path on the machine that checks."""
 
@@ -164,7 +172,10 @@ def _equal(real: Any, ours: Any) -> bool:
     return bool(real == ours) and isinstance(real, bool) == isinstance(ours, bool)
 
 
-def load_exclusions(path: Path = Path(__file__).with_name("exclusions.toml")) -> Exclusions:
+LISTED = Path(__file__).with_name("exclusions.toml")
+
+
+def load_exclusions(path: Path = LISTED) -> Exclusions:
     """Read the committed list.
 
     Raises:

@@ -36,10 +36,21 @@ HELPER = re.compile(
     r"(is|has|use|support|supports|can|should|cpu_has|xpu_has|device_has|get_device|get_nvidia|get_cuda"
     r"|get_hip|get_rocm|get_.*_memory_capacity|_?is|_?has|_?use|_?default)(_\w+)?"
 )
-MODEL_ARGUMENTS = frozenset("config hf_config model_config hf_text_config text_config".split())
-ABSENT_PACKAGES = (
-    "vllm wave_lang helion hpc lmcache mlx pymlx sglang_router granian torchada".split()
+MODEL_ARGUMENTS = frozenset(
+    ["config", "hf_config", "model_config", "hf_text_config", "text_config"]
 )
+ABSENT_PACKAGES = [
+    "vllm",
+    "wave_lang",
+    "helion",
+    "hpc",
+    "lmcache",
+    "mlx",
+    "pymlx",
+    "sglang_router",
+    "granian",
+    "torchada",
+]
 SMALL = 400
 """Characters of JSON above which the answer of a helper about a model is left out."""
 

@@ -159,9 +159,7 @@ class Sampler:
     def _tokens(self, name: str, value: str | None) -> list[str]:
         rng, flag = self.random, self.pool.flags[name]
         spelling = name
-        if flag.action == "boolean":
-            spelling = rng.choice(flag.spellings)
-        elif not self.first_scope and rng.random() < ODD_SPELLING:
+        if flag.action == "boolean" or (not self.first_scope and rng.random() < ODD_SPELLING):
             spelling = rng.choice(flag.spellings)
         if value is None:
             return [spelling]

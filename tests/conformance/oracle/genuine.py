@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .places import Place, frames, innermost, is_raised
 from .placeholders import Placeholder
+from .places import Place, frames, innermost, is_raised
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,25 +14,46 @@ if TYPE_CHECKING:
 __all__ = ["is_genuine"]
 
 # A raise below these folders is about the launch; elsewhere (process groups, kernels) it is ours.
-ABOUT_THE_LAUNCH = (
-    "mem_cache/ layers/attention/ configs/ model_executor/ arg_groups/ server_args.py speculative/ "
-    "runtime_context.py layers/quantization/ disaggregation/ managers/ layers/moe/ layers/cp/ "
-    "lora/ ../kernels/ops/attention/ hardware_backend/"
-).split()
+ABOUT_THE_LAUNCH = [
+    "mem_cache/",
+    "layers/attention/",
+    "configs/",
+    "model_executor/",
+    "arg_groups/",
+    "server_args.py",
+    "speculative/",
+    "runtime_context.py",
+    "layers/quantization/",
+    "disaggregation/",
+    "managers/",
+    "layers/moe/",
+    "layers/cp/",
+    "lora/",
+    "../kernels/ops/attention/",
+    "hardware_backend/",
+]
 
 # These only say that the stand-ins for process groups or for the draft are incomplete.
 OURS = {("runtime_context.py", "_read"), ("runtime_context.py", "__getattr__")}
 
 # Packages of other vendors' hardware: a real machine of this kind has them no more than we do.
 FOREIGN = {
-    "cuda": "torch_npu aiter sgl_kernel_npu wave_lang acl".split(),
-    "hip": (
-        "torch_npu flashinfer deep_gemm flash_attn sgl_kernel_npu tokenspeed_mla acl flash_mla "
-        "cutlass wave_lang"
-    ).split(),
-    "cpu": "torch_npu aiter flashinfer deep_gemm flash_attn".split(),
-    "xpu": "torch_npu aiter flashinfer deep_gemm flash_attn".split(),
-    "npu": "aiter flashinfer deep_gemm flash_attn".split(),
+    "cuda": ["torch_npu", "aiter", "sgl_kernel_npu", "wave_lang", "acl"],
+    "hip": [
+        "torch_npu",
+        "flashinfer",
+        "deep_gemm",
+        "flash_attn",
+        "sgl_kernel_npu",
+        "tokenspeed_mla",
+        "acl",
+        "flash_mla",
+        "cutlass",
+        "wave_lang",
+    ],
+    "cpu": ["torch_npu", "aiter", "flashinfer", "deep_gemm", "flash_attn"],
+    "xpu": ["torch_npu", "aiter", "flashinfer", "deep_gemm", "flash_attn"],
+    "npu": ["aiter", "flashinfer", "deep_gemm", "flash_attn"],
 }
 
 

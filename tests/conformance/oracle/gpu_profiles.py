@@ -26,7 +26,8 @@ class GpuProfile:
         memory: MiB of one device.
         processors: Streaming multiprocessors or compute units.
         architecture: The name ROCm gives the instruction set.
-        smi_reports_memory: False where ``nvidia-smi`` prints no number (memory shared with the CPU).
+        smi_reports_memory: False where the memory is the CPU's, so that ``nvidia-smi`` prints no
+            number.
         environment: Variables that the vendor's official image sets.
     """
 

@@ -98,7 +98,7 @@ def stand_in_groups(topology: Topology) -> dict[str, Any]:
         is_first_rank=True,
         is_last_rank=True,
     )
-    names = "world tp attn_tp attn_cp moe_ep moe_dp moe_tp".split()
+    names = ["world", "tp", "attn_tp", "attn_cp", "moe_ep", "moe_dp", "moe_tp"]
     groups = {f"{name}_group": group for name in names}
     groups["pp_group"] = types.SimpleNamespace(**{**vars(group), "world_size": topology.pp})
     return groups
@@ -149,10 +149,18 @@ def light_runner(args: Any, config: Any, algorithm: Any, topology: Topology, dev
     return runner
 
 
-RUNNER_SIZES = (
-    "tp_size pp_size tp_rank attn_cp_size attn_cp_rank attn_tp_size attn_dp_size dcp_size "
-    "attn_dcp_size moe_ep_size"
-).split()
+RUNNER_SIZES = [
+    "tp_size",
+    "pp_size",
+    "tp_rank",
+    "attn_cp_size",
+    "attn_cp_rank",
+    "attn_tp_size",
+    "attn_dp_size",
+    "dcp_size",
+    "attn_dcp_size",
+    "moe_ep_size",
+]
 
 EMPTY_RUNNER: dict[str, Any] = {
     "is_draft_worker": False,

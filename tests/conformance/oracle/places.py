@@ -14,8 +14,16 @@ if TYPE_CHECKING:
 __all__ = ["Place", "frames", "innermost", "is_raised"]
 
 PLUMBING = frozenset(
-    "prepare_server_args from_cli_args __init__ __post_init__ _run_resolution_pipeline "
-    "resolve_once run_resolution_pipeline run_hook".split()
+    [
+        "prepare_server_args",
+        "from_cli_args",
+        "__init__",
+        "__post_init__",
+        "_run_resolution_pipeline",
+        "resolve_once",
+        "run_resolution_pipeline",
+        "run_hook",
+    ]
 )
 
 

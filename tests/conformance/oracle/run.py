@@ -1,7 +1,8 @@
 """Check many jobs: ``python -m conformance.oracle.run --release 0.5.18 < jobs.jsonl > out.jsonl``.
 
-A job is a line ``{"id", "argv", "platform", "model", "env"?, "judged_to"?}``; its outcome comes out in the order
-of the input, with the platform and the model added. One process serves one platform at a time.
+A job is a line ``{"id", "argv", "platform", "model", "env"?, "judged_to"?}``; its outcome comes out
+in the order of the input, with the platform and the model added. One process serves one platform
+at a time.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ def check_all(release: str, jobs: Sequence[Job], *, workers: int = MOST_WORKERS)
 
     Args:
         release: A release that ``setup`` installed.
-        jobs: ``id``, ``argv``, ``platform``, ``model`` and optionally ``env`` and ``judged_to``, the
-            last stage to run: ``args``, or all stages.
+        jobs: ``id``, ``argv``, ``platform``, ``model`` and optionally ``env`` and ``judged_to``,
+            the last stage to run: ``args``, or all stages.
         workers: Processes at a time.
 
     Returns:

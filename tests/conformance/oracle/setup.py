@@ -25,12 +25,45 @@ if TYPE_CHECKING:
 TORCH = "torch==2.13.0"
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
-PACKAGES = (
-    "numpy requests aiohttp fastapi msgspec pydantic pyzmq orjson psutil IPython pybase64 pillow "
-    "openai==2.6.1 huggingface_hub>=1.31,<2 regex safetensors tqdm pyyaml packaging loguru "
-    "sentencepiece einops scipy xxhash prometheus-client python-multipart uvicorn httpx dill "
-    "cloudpickle cachetools setproctitle interegular partial_json_parser tiktoken jinja2 typer"
-).split()
+PACKAGES = [
+    "numpy",
+    "requests",
+    "aiohttp",
+    "fastapi",
+    "msgspec",
+    "pydantic",
+    "pyzmq",
+    "orjson",
+    "psutil",
+    "IPython",
+    "pybase64",
+    "pillow",
+    "openai==2.6.1",
+    "huggingface_hub>=1.31,<2",
+    "regex",
+    "safetensors",
+    "tqdm",
+    "pyyaml",
+    "packaging",
+    "loguru",
+    "sentencepiece",
+    "einops",
+    "scipy",
+    "xxhash",
+    "prometheus-client",
+    "python-multipart",
+    "uvicorn",
+    "httpx",
+    "dill",
+    "cloudpickle",
+    "cachetools",
+    "setproctitle",
+    "interegular",
+    "partial_json_parser",
+    "tiktoken",
+    "jinja2",
+    "typer",
+]
 
 
 def install(releases: Sequence[str]) -> None:

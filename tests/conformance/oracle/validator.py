@@ -2,7 +2,7 @@
 
 Reads a job a line from stdin and writes its outcome as a line to stdout::
 
-    {"id": 1, "argv": ["--kv-cache-dtype", "mxfp8"], "model": "llama-mha", "env": {}, "judged_to": "args"}
+    {"id": 1, "argv": ["--page-size", "16"], "model": "llama-mha", "env": {}, "judged_to": "args"}
     {"id": 1, "status": "ok", "stage": "attention", "step": "done", "resolved": {...}, ...}
 
 ``status`` is ``ok``, ``rejected``, ``parse-error`` or ``harness-error``. Run it through ``run.py``.
