@@ -26,6 +26,8 @@ __all__ = ["Given", "ParsedCommand", "parse_argv"]
 TRUE_WORDS = frozenset({"true", "1", "yes", "y"})
 """What upstream reads as true in an environment variable, in lower case."""
 
+_LEVELS = ("INFO", "WARNING", "ERROR", "DEBUG", "CRITICAL", "FATAL", "WARN", "NOTSET")
+
 
 class Given(NamedTuple):
     """The option that set a value.
@@ -95,10 +97,14 @@ def parse_argv(
     given = {
         o.flag.dest: Given(o.typed, o.place, tuple(tokens[o.place : o.end]), o.flag) for o in good
     }
+    values = {**table.defaults, **found}
+    for field, option in table.launcher["noticed"].items():
+        values[field] = any(t == option or t.startswith(option + "=") for t in tokens)
     problems += _missing(table, sound, problems)
+    problems += _bad_level(table, values, given)
     if problems:
         problems = [_with_advice(p, table) for p in sorted(problems, key=lambda p: p.order)]
-    return ParsedCommand({**table.defaults, **found}, given, tuple(problems), sound)
+    return ParsedCommand(values, given, tuple(problems), sound)
 
 
 def _true_variables(table: FlagTable, env: Mapping[str, str] | None) -> frozenset[str]:
@@ -163,6 +169,24 @@ def _missing(
     for name in table.required:
         if name not in tried:
             yield ParseProblem("missing-flag", name, -1, name=name)
+
+
+def _bad_level(
+    table: FlagTable, values: Mapping[str, Value], given: Mapping[str, Given]
+) -> Iterator[ParseProblem]:
+    """A logging level that Python does not know; upstream looks it up without a guard."""
+    dest = table.launcher.get("log_level", "")
+    source = given.get(dest)
+    if source is not None and str(values[dest]).upper() not in _LEVELS:
+        yield ParseProblem(
+            "bad-level",
+            source.spelling,
+            source.place,
+            suggestions=_LEVELS[:4],
+            name=source.flag.name,
+            values=(str(values[dest]),),
+            crash=True,
+        )
 
 
 def _with_advice(problem: ParseProblem, table: FlagTable) -> ParseProblem:

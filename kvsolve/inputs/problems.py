@@ -6,9 +6,16 @@ from dataclasses import dataclass
 
 __all__ = ["ParseProblem"]
 
-# Upstream notices in this order: ambiguous abbreviations while it sorts the tokens, then each
-# option in turn, then what is required, and unknown options last.
-_RANK = {"ambiguous": 0, "missing-flag": 2, "unknown": 3, "stray": 3}
+# Upstream notices in this order: its config file, ambiguous abbreviations while it sorts the
+# tokens, then each option in turn, then what is required, unknown options, and the logging level.
+_RANK = {
+    "config-file": -1,
+    "ambiguous": 0,
+    "missing-flag": 2,
+    "unknown": 3,
+    "stray": 3,
+    "bad-level": 4,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,8 +26,9 @@ class ParseProblem:
         kind: ``unknown`` (no such option), ``ambiguous`` (an abbreviation of several), ``stray`` (a
             value that belongs to no option), ``missing-value``, ``unwanted-value`` (a switch with
             ``=VALUE``), ``bad-value`` (not of the option's type), ``bad-choice``, ``retired``
-            (stops with a pointer), ``missing-flag`` (required and not given) or ``help`` (prints
-            help and starts nothing).
+            (stops with a pointer), ``missing-flag`` (required and not given), ``help`` (prints
+            help and starts nothing), ``config-file`` (what ``--config`` names is not to upstream's
+            liking) or ``bad-level`` (no logging level).
         spelling: The option as typed; for ``stray`` the token, for ``missing-flag`` the option.
         index: Position of the token, -1 when there is none.
         detail: What is wrong, in a few words; may be empty.

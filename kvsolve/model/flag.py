@@ -117,7 +117,10 @@ class FlagTable:
         flags: All options without ``--help``, sorted by canonical spelling.
         fields: Field of the server arguments -> its default, fields without an option included. A
             field is set from the parsed command when some flag's ``dest`` has its name.
-        config_keys: Whether a ``--config`` file names options by ``"dest"`` or by ``"spellings"``.
+        launcher: What happens around the parser. ``config_keys``: whether a ``--config`` file names
+            options by ``"dest"`` or by ``"spellings"``; ``noticed``: field -> option, fields that
+            say whether the option stands literally in the command; ``log_level``: the value that
+            must name a logging level.
     """
 
     __slots__ = (
@@ -127,8 +130,8 @@ class FlagTable:
         "_required",
         "_rows",
         "_sorted",
-        "config_keys",
         "fields",
+        "launcher",
         "release",
     )
 
@@ -137,20 +140,20 @@ class FlagTable:
         release: str,
         flags: Iterable[Flag],
         fields: Mapping[str, Value],
-        config_keys: str = "dest",
+        launcher: Mapping[str, Value],
     ) -> None:
         rows = [flag.to_plain() for flag in sorted(flags, key=lambda flag: flag.spellings)]
-        self._fill(release, tuple(rows), dict(fields), config_keys)
+        self._fill(release, tuple(rows), dict(fields), dict(launcher))
 
     def _fill(
         self,
         release: str,
         rows: tuple[tuple[Any, ...], ...],
         fields: dict[str, Value],
-        config_keys: str,
+        launcher: dict[str, Value],
     ) -> None:
         self.release, self.fields, self._rows = release, fields, rows
-        self.config_keys = config_keys
+        self.launcher = launcher
         self._by_spelling: dict[str, Flag | int] = {
             spelling: at for at, row in enumerate(rows) for spelling in row[1]
         }
@@ -256,14 +259,14 @@ class FlagTable:
 
     def to_plain(self) -> tuple[Any, ...]:
         """The table as nested tuples and dicts of marshal-able values."""
-        return (FORMAT, self.release, self._rows, self.fields, self.config_keys)
+        return (FORMAT, self.release, self._rows, self.fields, self.launcher)
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> FlagTable:
         """The inverse of :meth:`to_plain`; makes no flag yet."""
-        _, release, rows, fields, config_keys = plain
+        _, release, rows, fields, launcher = plain
         table = cls.__new__(cls)
-        table._fill(release, rows, fields, config_keys)
+        table._fill(release, rows, fields, launcher)
         return table
 
     def dumps(self, command: str) -> str:
@@ -276,7 +279,7 @@ class FlagTable:
             "format": FORMAT,
             "sglang": self.release,
             "written_by": command,
-            "config_keys": self.config_keys,
+            "launcher": self.launcher,
         }
         parts = ["{" + _json(head)[1:-1] + ',"fields":{']
         parts.append(",\n".join(f"{_json(k)}:{_json(self.fields[k])}" for k in sorted(self.fields)))
@@ -301,7 +304,7 @@ class FlagTable:
             if data["format"] != FORMAT:
                 raise KvsolveError(f"{where} has format {data['format']}, not {FORMAT}.")
             flags = [_flag(entry) for entry in data["flags"]]
-            return cls(data["sglang"], flags, data["fields"], data["config_keys"])
+            return cls(data["sglang"], flags, data["fields"], data["launcher"])
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise KvsolveError(f"{where} is no flag table: {error!r}.") from error
 

@@ -87,7 +87,7 @@ def config_keys(tree: SourceTree) -> str:
             if found is None:
                 raise _unknown(tree, path, "ConfigArgumentMerger", node)
             return found
-    raise UnreadableError(f"SGLang {tree.release} has no reader of --config files where one is known.")
+    raise UnreadableError(f"SGLang {tree.release} has no --config reader where one is known.")
 
 
 def known_type(value: Any, static: Static) -> tuple[str, Any]:

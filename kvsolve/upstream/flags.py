@@ -14,7 +14,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.flag import UNSET, Flag, FlagTable
-from kvsolve.upstream.derived_code import config_keys, known_action, known_type, require_known
+from kvsolve.upstream.derived_code import known_action, known_type, require_known
+from kvsolve.upstream.launcher import read_launcher
 from kvsolve.upstream.record import (
     RECORD_FILE,
     Meta,
@@ -54,7 +55,7 @@ def read_flags(tree: SourceTree) -> FlagTable:
         tree.release,
         flags,
         {f.name: None if f.default is UNSET else f.default for f in fields},
-        config_keys(tree),
+        read_launcher(tree),
     )
     _check_defaults(flags, table)
     return table
@@ -160,7 +161,8 @@ def _added(call: ast.Call, static: Static, scope: Scope, defaults: dict[str, Any
     )
     made = _as_action(flag, known_action(values.pop("action", "store"), static), values, static)
     if values:
-        raise UnreadableError(f"{scope.module}:{call.lineno} passes {sorted(values)}, not known here.")
+        unknown = ", ".join(sorted(values))
+        raise UnreadableError(f"{scope.module}:{call.lineno} passes {unknown}, not known here.")
     return made
 
 
