@@ -45,5 +45,9 @@ def draw(batch: Batch) -> Iterator[Outcome]:
 
 def run_jobs(release: str, jobs: Sequence[Outcome], workers: int) -> list[Outcome]:
     """Ask the release about jobs, and join each with its outcome."""
-    outcomes = check_all(release, jobs, workers=workers)
-    return [{**job, **outcome} for job, outcome in zip(jobs, outcomes, strict=True)]
+    joined = []
+    for job, outcome in zip(jobs, check_all(release, jobs, workers=workers), strict=True):
+        if outcome["status"] != "ok":
+            outcome.pop("resolved", None)  # half-way values, which nothing may be held to
+        joined.append({**job, **outcome})
+    return joined
