@@ -132,7 +132,11 @@ class Session:
         Raises:
             KvsolveError: Something in the request cannot be used.
         """
-        question = self.ask(request)
+        return self.judge(self.ask(request))
+
+    def judge(self, question: Question) -> CheckResult:
+        """Say everything about a question that was already read."""
+        request = question.request
         results = [
             check(
                 prepared,

@@ -1,0 +1,252 @@
+"""The Python API: the answers of the command line, as values.
+
+Every function takes the command as one text or as tokens, and the same context by keyword:
+``sglang``, ``gpu``, ``gpus``, ``model_config``, ``family``, ``env`` and ``stage``. ``to_dict()`` of
+an answer is the JSON of the verb. Secrets of the command are hidden in every answer.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.errors import KvsolveError
+from kvsolve.model.edit import Conflict, Edit, Repair
+from kvsolve.model.finding import CheckResult, Kind
+from kvsolve.outputs.redact import Redactor
+from kvsolve.session import Question, Request, Session
+
+if TYPE_CHECKING:
+    from kvsolve.model.flag import FlagTable
+
+__all__ = [
+    "Fix",
+    "answer",
+    "check",
+    "conflict",
+    "dest_of",
+    "hider",
+    "repair",
+    "request",
+    "session",
+]
+
+Command = str | Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The answer of a repair.
+
+    Attributes:
+        result: What a check says of the command.
+        repairs: Best first; empty where nothing is wrong or nothing helps.
+        conflict: Why nothing helps, where that is proven.
+        bound: Proven lower bound of the cost of any repair, None where there is none.
+        gave_up: The time was too short to tell.
+    """
+
+    result: CheckResult
+    repairs: tuple[Repair, ...]
+    conflict: Conflict | None = None
+    bound: int | None = None
+    gave_up: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of a fix."""
+        return {
+            **self.result.to_dict(),
+            "repairs": [repair.to_dict() for repair in self.repairs],
+            "conflict": self.conflict.to_dict() if self.conflict else None,
+        }
+
+
+@lru_cache(maxsize=1)
+def session() -> Session:
+    """The session that every call shares, so that a context is prepared once."""
+    return Session()
+
+
+def request(command: Command, **context: Any) -> Request:
+    """A command and its context as a request.
+
+    Args:
+        command: Text or tokens.
+        **context: Attributes of :class:`kvsolve.session.Request`.
+    """
+    if isinstance(command, str):
+        try:
+            command = shlex.split(command.replace("\\\n", " "))
+        except ValueError as error:
+            raise KvsolveError(f"the command is no shell text: {error}") from None
+    config = context.pop("model_config", None)
+    env = context.pop("env", None) or {}
+    try:
+        return Request(command, model_config=config and str(config), env=dict(env), **context)
+    except TypeError as error:
+        raise TypeError(str(error).replace("Request.__init__()", "the context")) from None
+
+
+def hider(question: Question) -> Redactor:
+    """Hides the secrets of a command."""
+    env = question.prepared[0].context.env if question.prepared else {}
+    return Redactor(question.request.command, env)
+
+
+def check(command: Command, **context: Any) -> CheckResult:
+    """Say everything that SGLang would refuse or silently rewrite about a launch command.
+
+    >>> answer = check("--model-path m --tp 2 --tp 2", gpu="h100", family="llama-mha")
+    >>> str(answer.verdict)
+    'valid'
+
+    Args:
+        command: Text or tokens, with or without the program in front.
+        **context: ``sglang``, ``gpu``, ``gpus``, ``model_config``, ``family``, ``env``, ``stage``.
+
+    Raises:
+        KvsolveError: Something in it cannot be used.
+    """
+    return answer(request(command, **context))
+
+
+def answer(asked: Request) -> CheckResult:
+    """The check of a request, secrets hidden."""
+    question = session().ask(asked)
+    return hider(question).result(session().judge(question))
+
+
+def dest_of(flags: FlagTable, name: str) -> str:
+    """The dest that a user means by a flag's spelling or name.
+
+    Raises:
+        KvsolveError: No flag is called so; names the nearest.
+    """
+    spelled = name if name.startswith("-") else "--" + name.replace("_", "-")
+    if spelled in flags:
+        return flags.by_spelling(spelled).dest
+    if flags.by_dest(name):
+        return name
+    from kvsolve.inputs.spelling import nearest
+
+    near = nearest(spelled, tuple(flags.spellings))
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise KvsolveError(f"SGLang {flags.release} has no flag {name}{hint}")
+
+
+def repair(
+    command: Command,
+    *,
+    keep: Iterable[str] = (),
+    costs: Mapping[str, int] | None = None,
+    top: int = 3,
+    limit_s: float | None = None,
+    **context: Any,
+) -> Fix:
+    """Find the cheapest edits that leave nothing to refuse.
+
+    Args:
+        command: Text or tokens.
+        keep: Flags to leave as they are.
+        costs: Cost factor of a flag, a positive integer.
+        top: How many alternatives.
+        limit_s: Seconds after which to answer with what is known.
+        **context: As for :func:`check`.
+
+    Raises:
+        KvsolveError: Something in it cannot be used, or GPU or model is not known.
+    """
+    from kvsolve.solve.repair import repair as search
+
+    question = session().ask(request(command, **context))
+    result = session().judge(question)
+    flags, context_ = question.pack.flags, question.context
+    pins = [dest_of(flags, name) for name in keep]
+    weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
+    hide = hider(question)
+    shown = hide.result(result)
+    if not result.errors:
+        return Fix(shown, ())
+    found = search(context_, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
+    parse = _parse_edits(result)
+    repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
+    if repairs or _unrepairable(result):
+        return Fix(shown, repairs if not _unrepairable(result) else (), None, found.bound)
+    clash = _conflict(question, pins, limit_s) if found.feasible is False else None
+    return Fix(shown, (), clash and hide.conflict(clash), found.bound, found.feasible is None)
+
+
+def _weight(name: str, cost: int) -> int:
+    if isinstance(cost, bool) or not isinstance(cost, int) or cost < 1:
+        raise KvsolveError(f"the cost of {name} is a positive integer, not {cost!r}")
+    return cost
+
+
+def _unrepairable(result: CheckResult) -> bool:
+    """Whether a required flag is missing, which no edit of other flags makes up for."""
+    return any(f.kind is Kind.PARSE and f.slug == "missing-flag" for f in result.findings)
+
+
+def _parse_edits(result: CheckResult) -> tuple[Edit, ...]:
+    """What the parser refuses is dropped: no other edit of it can be known to be meant."""
+    return tuple(
+        Edit("remove", "", flag, None, None, 2)
+        for finding in result.findings
+        if finding.kind is Kind.PARSE
+        for flag in finding.flags[:1]
+    )
+
+
+def _with_parse(repair: Repair, edits: tuple[Edit, ...], result: CheckResult) -> Repair:
+    if not edits:
+        return repair
+    price = sum(edit.cost for edit in edits)
+    codes = [f.code for f in result.findings if f.kind is Kind.PARSE]
+    return replace(
+        repair,
+        cost=repair.cost + price,
+        bound=repair.bound + price,
+        edits=(*edits, *repair.edits),
+        removes=tuple(dict.fromkeys((*codes, *repair.removes))),
+    )
+
+
+def conflict(
+    command: Command,
+    *,
+    keep: Iterable[str] | None = None,
+    limit_s: float | None = None,
+    **context: Any,
+) -> Conflict | None:
+    """Why nothing valid agrees with the flags to keep: a minimal conflict.
+
+    Args:
+        command: Text or tokens.
+        keep: Flags to hold at their values; everything typed where None.
+        limit_s: Seconds after which to give up.
+        **context: As for :func:`check`.
+
+    Returns:
+        None where there is no conflict, or none was proven in time.
+
+    Raises:
+        KvsolveError: Something in it cannot be used, or GPU or model is not known.
+    """
+    question = session().ask(request(command, **context))
+    pins = None if keep is None else [dest_of(question.pack.flags, name) for name in keep]
+    found = _conflict(question, pins, limit_s)
+    return found and hider(question).conflict(found)
+
+
+def _conflict(
+    question: Question, pins: Iterable[str] | None, limit_s: float | None
+) -> Conflict | None:
+    import time
+
+    from kvsolve.solve.conflict import conflict as search
+
+    deadline = None if limit_s is None else time.monotonic() + limit_s
+    return search(question.context, question.config, pins=pins, deadline=deadline)

@@ -1,0 +1,134 @@
+"""What verbs do with an answer: print it, say what was judged, choose the exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.api import hider, session
+from kvsolve.cli.sources import SourceError, environment, read_sources
+from kvsolve.errors import KvsolveError
+from kvsolve.model.finding import CheckResult, Severity, Verdict
+from kvsolve.outputs.paint import Paint, paint_for
+from kvsolve.session import Question, Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kvsolve.cli.asking import Asked
+    from kvsolve.cli.sources import Source
+
+__all__ = [
+    "each_question",
+    "emit",
+    "exit_code",
+    "only_question",
+    "program_of",
+    "request_for",
+    "stdout_paint",
+    "talk",
+    "width",
+]
+
+_RANK = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+_NARROWEST = 60
+
+
+def request_for(asked: Asked, tokens: Sequence[str], env: dict[str, str]) -> Request:
+    """The request that options and a command make.
+
+    Raises:
+        KvsolveError: Two options contradict each other.
+    """
+    if asked.model_config is not None and asked.family is not None:
+        raise KvsolveError("--model-config and --family both say what the model is; give one")
+    return Request(
+        tokens,
+        sglang=asked.sglang,
+        gpu=asked.gpu,
+        gpus=asked.gpus,
+        model_config=str(asked.model_config) if asked.model_config else None,
+        family=asked.family,
+        env=env,
+        stage=asked.stage,
+    )
+
+
+def each_question(
+    asked: Asked, files: Sequence[str]
+) -> Iterator[tuple[Source, Question] | SourceError]:
+    """Every command as a question, or what is wrong with a file."""
+    env = environment(asked.env)
+    for source in read_sources(asked.command, files, env):
+        if isinstance(source, SourceError):
+            yield source
+        else:
+            request = request_for(asked, source.tokens, {**source.env, **env})
+            yield source, session().ask(request)
+
+
+def only_question(asked: Asked, files: Sequence[str]) -> tuple[Source, Question]:
+    """The one command that a verb works on.
+
+    Raises:
+        KvsolveError: There is none, or there are several.
+    """
+    found = list(each_question(asked, files))
+    for item in found:
+        if isinstance(item, SourceError):
+            raise item
+    if len(found) != 1:
+        raise KvsolveError(f"this verb takes one command, {len(found)} were given")
+    (only,) = found
+    assert not isinstance(only, SourceError)
+    return only
+
+
+def program_of(question: Question) -> tuple[str, ...]:
+    """The words of a command in front of its options, secrets hidden."""
+    whole, options = tuple(question.request.command), question.argv
+    at = len(whole) - len(options)
+    front = whole[:at] if whole[at:] == options else ("python", "-m", "sglang.launch_server")
+    return hider(question).argv(front)
+
+
+def emit(text: str) -> None:
+    """Write an answer to stdout."""
+    sys.stdout.write(text)
+
+
+def talk(result: CheckResult) -> None:
+    """Say on stderr for what was judged."""
+    facts = result.facts
+    chosen = {"newest": ", the newest known", "image": ", as the image says"}
+    release = f"SGLang {result.sglang}{chosen.get(result.sglang_from, '')}"
+    gpu = f"{facts.get('gpus')} x {facts['gpu']}" if facts.get("gpu") else "any GPU"
+    model = f"{facts['model']} ({facts.get('model_from')})" if facts.get("model") else "any model"
+    text = f"judged for {release}; {gpu}; {model}"
+    print(paint_for(sys.stderr)("dim", text), file=sys.stderr)
+
+
+def stdout_paint() -> Paint:
+    """Styles for stdout."""
+    return paint_for(sys.stdout)
+
+
+def width() -> int:
+    """Columns to wrap text at."""
+    if not sys.stdout.isatty():
+        return 100
+    try:
+        return max(_NARROWEST, os.get_terminal_size(sys.stdout.fileno()).columns)
+    except OSError:
+        return 100
+
+
+def exit_code(asked: Asked, results: Iterable[CheckResult], errors: Sequence[Any] = ()) -> int:
+    """0 nothing at or above ``--fail-on``, 1 findings, 2 something was not judged."""
+    findings, unknown = False, bool(errors)
+    least = _RANK[Severity(asked.fail_on)]
+    for result in results:
+        findings |= any(_RANK[finding.severity] >= least for finding in result.findings)
+        unknown |= result.verdict is Verdict.UNKNOWN and not asked.allow_unknown
+    return 2 if unknown else int(findings)
