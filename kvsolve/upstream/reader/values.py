@@ -11,20 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kvsolve.model.expression import Expr, Operand, is_constant
+from kvsolve.model.expression import Expr, is_constant
 
 if TYPE_CHECKING:
     from kvsolve.upstream.reader.modules import Module
 
 __all__ = [
     "ABSENT",
-    "NO_FRAME",
     "RECORD",
     "AnyFunction",
     "BoundMethod",
     "ClassValue",
     "ConfigObject",
     "Dead",
+    "Ended",
     "EnvTable",
     "EnvVariable",
     "External",
@@ -53,6 +53,13 @@ class Unreadable(Exception):
 
 class Dead(Exception):
     """Evaluation cannot go on here: upstream raises the exception named in ``args[0]``."""
+
+
+class Ended(Dead):
+    """No path goes on: each one raised, and that is noted already."""
+
+    def __init__(self) -> None:
+        super().__init__("")
 
 
 class _Absent:
@@ -222,6 +229,3 @@ def is_plain(value: object) -> bool:
     """Tell whether a value is a constant."""
     return is_constant(value)
 
-
-NO_FRAME: int | None = None
-_ = Operand

@@ -1,0 +1,226 @@
+"""Classes of the release: bases, methods, class attributes, enumerations, construction."""
+
+from __future__ import annotations
+
+import ast
+
+from kvsolve.model.expression import Expr, Operand, node, raw
+from kvsolve.upstream.reader import calls, expressions, iteration
+from kvsolve.upstream.reader.run import Run
+from kvsolve.upstream.reader.state import Instance
+from kvsolve.upstream.reader.values import (
+    ABSENT,
+    ClassValue,
+    Dead,
+    External,
+    Frame,
+    FunctionValue,
+    Unreadable,
+    Value,
+    View,
+)
+
+__all__ = [
+    "attribute",
+    "bases",
+    "bind",
+    "config_method",
+    "construct",
+    "decorators",
+    "enum_kind",
+    "is_property",
+    "member_named",
+    "method",
+]
+
+_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
+_VALUED = frozenset({"str", "int", "StrEnum", "IntEnum", "IntFlag"})
+_VIEWS = frozenset({"ResolvedView", "ResolvingConfig"})
+MODEL_CONFIG = "sglang.srt.configs.model_config"
+
+
+def base_names(cls: ClassValue) -> set[str]:
+    """Last part of each base's name."""
+    return {ast.unparse(b).split(".")[-1].split("[")[0] for b in cls.node.bases}
+
+
+def bases(run: Run, cls: ClassValue) -> list[ClassValue]:
+    """The base classes that lie in the release."""
+    out = []
+    for tree in cls.node.bases:
+        try:
+            value = expressions.evaluate(run, tree, Frame(cls.module))
+        except (Unreadable, Dead):
+            continue
+        if isinstance(value, ClassValue):
+            out.append(value)
+    return out
+
+
+def enum_kind(run: Run, cls: ClassValue) -> str:
+    """``valued`` for enumerations whose members are their values, ``plain`` for others, or ""."""
+    names = base_names(cls)
+    if not names & _ENUMS:
+        inherited = [enum_kind(run, b) for b in bases(run, cls)] if names else []
+        return next((k for k in inherited if k), "")
+    return "valued" if names & _VALUED else "plain"
+
+
+def attribute(run: Run, cls: ClassValue, name: str) -> Value:
+    """A class attribute, or ABSENT."""
+    for statement in cls.node.body:
+        value = _assigned(statement, name)
+        if value is None:
+            continue
+        if enum_kind(run, cls) == "plain" and not name.startswith("_"):
+            text = f"{cls.name}.{name}"
+            run.enums[text] = (cls, name)
+            return text
+        found = expressions.evaluate(run, value, Frame(cls.module, owner=cls))
+        if enum_kind(run, cls) and isinstance(found, External):
+            return name.lower()
+        return found
+    for base in bases(run, cls):
+        found = attribute(run, base, name)
+        if found is not ABSENT:
+            return found
+    return ABSENT
+
+
+def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
+    if isinstance(statement, ast.Assign):
+        names = {t.id for t in statement.targets if isinstance(t, ast.Name)}
+        return statement.value if name in names else None
+    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+        return statement.value if statement.target.id == name else None
+    return None
+
+
+def method(run: Run, cls: ClassValue, name: str) -> FunctionValue | None:
+    """A method of a class or its bases, not bound."""
+    for statement in cls.node.body:
+        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+            return FunctionValue(cls.module, statement, owner=cls)
+    for base in bases(run, cls):
+        found = method(run, base, name)
+        if found is not None:
+            return found
+    return None
+
+
+def decorators(function: FunctionValue) -> set[str]:
+    """Last part of each decorator's name."""
+    found = getattr(function.node, "decorator_list", [])
+    return {ast.unparse(d.func if isinstance(d, ast.Call) else d).split(".")[-1] for d in found}
+
+
+def is_property(function: FunctionValue) -> bool:
+    """Tell whether a method is read like an attribute."""
+    return any("property" in name for name in decorators(function))
+
+
+def bind(run: Run, function: FunctionValue, owner: Value, cls: ClassValue) -> Value:
+    """A method taken from an instance: properties are evaluated, others bound."""
+    marks = decorators(function)
+    if "staticmethod" in marks:
+        return function
+    receiver = cls if "classmethod" in marks else owner
+    bound = FunctionValue(function.module, function.node, None, receiver, function.owner)
+    return calls.call(run, bound, [], {}) if is_property(function) else bound
+
+
+def config_method(run: Run, name: str) -> FunctionValue | None:
+    """A method of the release's ModelConfig."""
+    module = run.modules.get(MODEL_CONFIG)
+    definition = module.definitions.get("ModelConfig") if module else None
+    if module is None or not isinstance(definition, ast.ClassDef):
+        return None
+    return method(run, ClassValue(module, definition), name)
+
+
+def member_named(run: Run, cls: ClassValue, key: Operand) -> Value:
+    """``Enumeration[key]``."""
+    members = iteration.enum_members(cls)
+    values = [(n, attribute(run, cls, n)) for n in members]
+    if not isinstance(key, Expr):
+        if key not in members:
+            raise Dead("KeyError")
+        return dict(values)[str(key)]
+    rows = [x for n, v in values for x in (n, True, run.operand(v))]
+    return node("item", raw("table", *rows), key)
+
+
+def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    """``cls(*args, **kwargs)``."""
+    if cls.name in _VIEWS:
+        snapshot = dict(run.state) if cls.name == "ResolvedView" else None
+        return View(snapshot)
+    kind = enum_kind(run, cls)
+    if kind:
+        return _enum_of_value(run, cls, kind, args[0])
+    reference = run.allocate(Instance(cls, {}))
+    initialiser = method(run, cls, "__init__")
+    if initialiser is not None:
+        calls.call(run, FunctionValue(initialiser.module, initialiser.node, None, reference, initialiser.owner), args, kwargs)
+        return reference
+    if "NamedTuple" not in base_names(cls) and not _has_fields(run, cls):
+        return reference
+    run.store(reference, Instance(cls, _fields(run, cls, args, kwargs)))
+    after = method(run, cls, "__post_init__")
+    if after is not None:
+        calls.call(run, FunctionValue(after.module, after.node, None, reference, after.owner), [], {})
+    return reference
+
+
+def _has_fields(run: Run, cls: ClassValue) -> bool:
+    return any(isinstance(s, ast.AnnAssign) for s in cls.node.body) or any(
+        _has_fields(run, b) for b in bases(run, cls)
+    )
+
+
+def _enum_of_value(run: Run, cls: ClassValue, kind: str, value: Value) -> Value:
+    if kind == "plain":
+        raise Unreadable(f"{cls.name} of a value")
+    operand = run.operand(value)
+    members = tuple(run.operand(attribute(run, cls, n)) for n in iteration.enum_members(cls))
+    known = node("in", operand, members)
+    if isinstance(known, Expr):
+        return node("if", known, operand, raw("crash", "ValueError"))
+    if not known:
+        raise Dead("ValueError")
+    return operand
+
+
+def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, ClassValue]]:
+    out: dict[str, tuple[str, ast.expr | None, ClassValue]] = {}
+    for base in bases(run, cls):
+        out.update({row[0]: row for row in _declared(run, base)})
+    for statement in cls.node.body:
+        if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
+            if "ClassVar" in ast.unparse(statement.annotation):
+                continue
+            out[statement.target.id] = (statement.target.id, statement.value, cls)
+    return list(out.values())
+
+
+def _fields(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+    attributes: dict[str, Value] = {}
+    for position, (name, default, owner) in enumerate(_declared(run, cls)):
+        if position < len(args):
+            attributes[name] = args[position]
+        elif name in kwargs:
+            attributes[name] = kwargs[name]
+        elif default is not None:
+            attributes[name] = _default(run, default, Frame(owner.module, owner=owner))
+    return attributes
+
+
+def _default(run: Run, tree: ast.expr, frame: Frame) -> Value:
+    if isinstance(tree, ast.Call) and ast.unparse(tree.func).split(".")[-1] == "field":
+        given = {k.arg: k.value for k in tree.keywords}
+        if "default_factory" in given:
+            return calls.call(run, expressions.evaluate(run, given["default_factory"], frame), [], {})
+        return expressions.evaluate(run, given["default"], frame) if "default" in given else None
+    return expressions.evaluate(run, tree, frame)
+
+

@@ -1,0 +1,112 @@
+"""All raise and assert statements of argument resolution, and what became of each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from kvsolve.model.expression import walk
+from kvsolve.model.program import Refuse
+from kvsolve.upstream.reader.run import Run
+
+__all__ = ["Row", "count", "take"]
+
+_FILES = ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One statement.
+
+    Attributes:
+        status: ``exact``, ``opaque`` (its condition reads something that was not followed) or
+            ``unreached``.
+        reason: Why it was not reached.
+    """
+
+    file: str
+    symbol: str
+    line: int
+    status: str
+    reason: str = ""
+
+
+def take(run: Run) -> tuple[Row, ...]:
+    """Look at every file of argument resolution."""
+    exact = _exact(run)
+    rows: list[Row] = []
+    for file in _files(run):
+        place = file.removeprefix("sglang/srt/")
+        for symbol, statement in _statements(run.tree.parse(file)):
+            at = (place, statement.lineno)
+            if at in run.reached:
+                status = "exact" if exact.get(at, True) else "opaque"
+                rows.append(Row(place, symbol, statement.lineno, status))
+            else:
+                reason = _reason(run, place, symbol, statement)
+                rows.append(Row(place, symbol, statement.lineno, "unreached", reason))
+    return tuple(rows)
+
+
+def count(rows: Iterable[Row]) -> dict[str, int]:
+    """Totals for the program file."""
+    statuses = [r.status for r in rows]
+    entries = statuses.count("exact")
+    return {"total": len(statuses), "entries": entries, "opaque": statuses.count("opaque")}
+
+
+def _exact(run: Run) -> dict[tuple[str, int], bool]:
+    """Whether some reading of a statement has a guard without opaque terms."""
+    out: dict[tuple[str, int], bool] = {}
+    tainted: dict[object, bool] = {}
+    for step in run.log.steps:
+        if isinstance(step, Refuse):
+            at = (step.place.file, step.place.line)
+            opaque = _opaque(run, step.when, tainted)
+            out[at] = out.get(at, False) or not opaque
+    return out
+
+
+def _opaque(run: Run, operand: object, tainted: dict[object, bool]) -> bool:
+    for term in walk(operand):  # type: ignore[arg-type]
+        if term.op == "opaque":
+            return True
+        if term.op == "ref" and term in run.log.meaning:
+            if term not in tainted:
+                tainted[term] = False
+                tainted[term] = _opaque(run, run.log.meaning[term], tainted)
+            if tainted[term]:
+                return True
+    return False
+
+
+def _files(run: Run) -> list[str]:
+    loaded = run.modules.files_read()
+    tree = run.tree
+    glob = getattr(tree, "glob", None)
+    every = glob("sglang/srt/*.py") if glob else loaded
+    return [f for f in every if f == _FILES[0] or f.startswith(_FILES[1])]
+
+
+def _statements(tree: ast.Module) -> list[tuple[str, ast.stmt]]:
+    out: list[tuple[str, ast.stmt]] = []
+
+    def visit(node: ast.AST, symbol: str) -> None:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.Raise, ast.Assert)):
+                out.append((symbol, child))
+            inner = symbol
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                inner = f"{symbol}.{child.name}" if symbol else child.name
+            visit(child, inner)
+
+    visit(tree, "")
+    return out
+
+
+def _reason(run: Run, file: str, symbol: str, statement: ast.stmt) -> str:
+    for gap in run.gaps:
+        if gap.place.file == file and gap.place.symbol.split(".")[-1] == symbol.split(".")[-1]:
+            return f"not followed: {gap.reason}"
+    return "its function is not called on any path that can be read, or its condition is false"

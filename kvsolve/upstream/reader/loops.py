@@ -1,0 +1,129 @@
+"""``for`` loops: unrolled over known items, read once over a list that only run time knows."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
+from kvsolve.model.program import Need, Refuse
+from kvsolve.upstream.reader import expressions, iteration, statements
+from kvsolve.upstream.reader.run import Run
+from kvsolve.upstream.reader.state import State
+from kvsolve.upstream.reader.values import Frame, Union, Unreadable
+
+__all__ = ["read_for"]
+
+
+def read_for(run: Run, statement: ast.For, frame: Frame) -> statements.Outcomes:
+    """Read a loop."""
+    source = expressions.evaluate(run, statement.iter, frame)
+    if isinstance(source, (Expr, Union)) and not iteration.iterable(run, source):
+        return _unknown_list(run, statement, run.operand(source), frame)
+    return _Unrolled(run, statement, frame).read(iteration.items(run, source))
+
+
+class _Unrolled:
+    def __init__(self, run: Run, statement: ast.For, frame: Frame) -> None:
+        self.run, self.statement, self.frame = run, statement, frame
+        self.ends: statements.Outcomes = []
+        self.left: list[tuple[Operand, State]] = []
+        self.live: Operand = True
+
+    def read(self, found: iteration.Items) -> statements.Outcomes:
+        depth = len(self.run.path)
+        try:
+            for there, item in found:
+                if not self.round(self.run.assumed.condition(there), item):
+                    break
+            if self.live is not False:
+                self.otherwise()
+        finally:
+            while len(self.run.path) > depth:
+                self.run.leave()
+        if not self.left:
+            return self.ends
+        when = any_of(*(c for c, _ in self.left)) if self.ends else True
+        state = statements.merge_outcomes(self.run, self.left)
+        return [*self.ends, statements.Outcome("next", when, state)]
+
+    def round(self, there: Operand, item: object) -> bool:
+        """Read the body for one item; tells whether the loop can go on."""
+        run, before = self.run, self.run.state
+        if there is False:
+            return True
+        run.state = dict(before)
+        with run.under(there):
+            statements.assign(run, self.statement.target, item, self.frame)
+            outcomes = statements.block(run, self.statement.body, self.frame)
+        on = [o for o in outcomes if o.kind in ("next", "continue")]
+        for outcome in outcomes:
+            seen = outcome.within(all_of(self.live, there))
+            if outcome.kind == "break":
+                self.left.append((seen.when, seen.state))
+            elif outcome.kind == "return":
+                self.ends.append(seen)
+        return self.proceed(there, on, before, len(on) != len(outcomes))
+
+    def proceed(
+        self, there: Operand, on: statements.Outcomes, before: State, ended: bool
+    ) -> bool:
+        run = self.run
+        if not on:
+            if there is True:
+                self.live = False
+                return False
+            run.state, when = before, negate(there)
+        else:
+            state = statements.merge_outcomes(run, [(o.when, o.state) for o in on])
+            when = any_of(*(o.when for o in on)) if ended else True
+            if isinstance(there, Expr):
+                state = run.merge(there, state, before)
+                when = any_of(negate(there), when) if ended else True
+            run.state = state
+        if when is not True:
+            self.live = all_of(self.live, when)
+            run.enter(when)
+        return self.live is not False
+
+    def otherwise(self) -> None:
+        if not self.statement.orelse:
+            self.left.append((self.live, self.run.state))
+            return
+        for outcome in statements.block(self.run, self.statement.orelse, self.frame):
+            seen = outcome.within(self.live)
+            if outcome.kind == "next":
+                self.left.append((seen.when, seen.state))
+            else:
+                self.ends.append(seen)
+
+
+def _unknown_list(
+    run: Run, statement: ast.For, iterable: Operand, frame: Frame
+) -> statements.Outcomes:
+    """Read the body once for a bound item: it raises if it raises for some item."""
+    variable, before, mark = run.next_variable(), dict(run.state), len(run.log.steps)
+    base, path = run.guard(), run.path
+    run.path = []
+    run.quiet += 1
+    try:
+        statements.assign(run, statement.target, variable, frame)
+        outcomes = statements.block(run, statement.body, frame)
+    finally:
+        run.quiet -= 1
+        run.path = path
+    for position in range(mark, len(run.log.steps)):
+        step = run.log.steps[position]
+        if not isinstance(step, (Refuse, Need)):
+            raise Unreadable("a write in a loop over an unknown list")
+        body = step.when if isinstance(step, Refuse) else all_of(step.when, step.value)
+        some = raw("any", variable.args[0], iterable, body)
+        if isinstance(step, Refuse):
+            run.log.steps[position] = replace(step, when=all_of(base, some))
+        else:
+            run.log.steps[position] = Need(some, base, step.place)
+    run.state = before
+    statements.give_up(run, [statement], frame)
+    if any(o.kind in ("return", "break") for o in outcomes):
+        run.gap("a return or break in a loop over an unknown list", statement)
+    return [statements.Outcome("next", True, run.state)]

@@ -1,0 +1,129 @@
+"""Reading a whole release: the pipeline, then the final check, then the declared fallbacks."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kvsolve.errors import KvsolveError
+from kvsolve.model.expression import node
+from kvsolve.model.program import Place, Program
+from kvsolve.upstream.reader import calls, classes, inventory, names, tidy
+from kvsolve.upstream.reader.facts import FactNames
+from kvsolve.upstream.reader.fields import record_class, record_fields
+from kvsolve.upstream.reader.modules import Modules, Tree
+from kvsolve.upstream.reader.run import Run
+from kvsolve.upstream.reader.values import RECORD, Dead, FunctionValue, Unreadable, is_operand
+
+__all__ = ["Reading", "read_program", "read_release"]
+
+_PIPELINE = ("sglang.srt.arg_groups.pipeline", "run_resolution_pipeline")
+_ENTRY_METHODS = ("_run_resolution_pipeline", "__post_init__")
+_CHECK = "check_server_args"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A program and what its reading met.
+
+    Attributes:
+        unmapped: Dotted names across the boundary that no fact is named for, with their uses.
+        rows: Every raise and assert statement of argument resolution and what became of it.
+    """
+
+    program: Program
+    unmapped: Counter[str]
+    rows: tuple[inventory.Row, ...]
+
+
+def read_program(tree: Tree, names: FactNames, fields: Mapping[str, Any] | None = None) -> Program:
+    """The resolution program of a release.
+
+    Args:
+        tree: Its source.
+        names: How its predicates are named as facts.
+        fields: Field names and defaults; read from the source when not given.
+    """
+    return read_release(tree, names, fields).program
+
+
+def read_release(
+    tree: Tree, names: FactNames, fields: Mapping[str, Any] | None = None
+) -> Reading:
+    """Read a release.
+
+    Raises:
+        KvsolveError: The source has no argument resolution to read.
+    """
+    modules = Modules(tree)
+    record, declared = record_class(modules), record_fields(modules)
+    run = Run(tree, record, modules, names, fields or declared.defaults)
+    _enter(run, _pipeline(run))
+    _enter(run, _method(run, _CHECK))
+    _finish(run, declared.fallbacks)
+    rows = inventory.take(run)
+    steps = tidy.tidy(run.log.steps, frozenset(run.fields))
+    return Reading(
+        Program(tree.release, tuple(steps), tuple(tidy.gaps(run.gaps)), _digest(run), inventory.count(rows)),
+        run.unmapped,
+        rows,
+    )
+
+
+def _pipeline(run: Run) -> tuple[FunctionValue, list[Any]]:
+    if run.modules.get(_PIPELINE[0]) is not None:
+        function = names.global_name(run, *_PIPELINE)
+        if isinstance(function, FunctionValue):
+            return function, [RECORD]
+    for name in _ENTRY_METHODS:
+        if classes.method(run, run.record, name) is not None:
+            return _method(run, name)
+    raise KvsolveError(f"SGLang {run.tree.release} has no argument resolution that can be read.")
+
+
+def _method(run: Run, name: str) -> tuple[FunctionValue, list[Any]]:
+    method = classes.method(run, run.record, name)
+    if method is None:
+        raise KvsolveError(f"SGLang {run.tree.release} has no ServerArgs.{name}.")
+    return FunctionValue(method.module, method.node, None, RECORD, method.owner), []
+
+
+def _enter(run: Run, entry: tuple[FunctionValue, list[Any]]) -> None:
+    depth = run.depth()
+    try:
+        calls.inline(run, *entry, {})
+    except Unreadable as error:
+        run.restore(depth)
+        run.gap(str(error), entry[0].node)
+    except Dead:
+        run.restore(depth)
+        run.gap("every path ends in an exception", entry[0].node)
+
+
+def _finish(run: Run, fallbacks: Mapping[str, Any]) -> None:
+    """Bring slots of objects that changed after their last write up to date; add fallbacks."""
+    place = Place("server_args.py", "ServerArgs", run.record.node.lineno, "ServerArgs")
+    for name in run.fields:
+        value = run.state["now", name]
+        if not is_operand(value):
+            operand = run.operand(value)
+            current = run.log.current(name)
+            if operand is not current and run.log.meaning.get(current) is not operand:
+                run.log.set(name, operand, True, place, "assign")
+    for name, value in sorted(fallbacks.items()):
+        if name in run.fields:
+            unset = node("is", run.log.current(name), None)
+            run.log.set(name, value, unset, place, "default")
+
+
+def _digest(run: Run) -> str:
+    """SHA-256 over the files that were read."""
+    digest = hashlib.sha256()
+    for file in run.modules.files_read():
+        digest.update(f"{file}\0{run.tree.read(file)}\0".encode())
+    return digest.hexdigest()
+
+

@@ -1,0 +1,163 @@
+"""Upstream's plumbing: functions whose meaning is known by name rather than read.
+
+Each handler may answer ``NotImplemented`` to have the function read after all.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from kvsolve.model.expression import node, raw
+from kvsolve.upstream.reader import attributes, calls, model_config, overrides, record
+from kvsolve.upstream.reader.run import Run
+from kvsolve.upstream.reader.values import (
+    RECORD,
+    FunctionValue,
+    Platform,
+    Record,
+    Unreadable,
+    Value,
+    View,
+)
+
+__all__ = ["SPECIAL"]
+
+Args = list[Value]
+Kwargs = dict[str, Value]
+Handler = Callable[[Run, FunctionValue, Args, Kwargs], Value]
+
+
+def _live_view(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return View()
+
+
+def _snapshot(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return View(dict(run.state))
+
+
+def _record_of(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return RECORD
+
+
+def _declare(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    for name, value in kwargs.items():
+        if isinstance(value, calls.Perhaps):
+            record.declare(run, name, value.value, value.there)
+        else:
+            record.declare(run, name, value)
+    return None
+
+
+def _declare_late(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """Up to 0.5.18 a late decision is written into the fields, later it is declared."""
+    if "_apply_fields" not in ast.unparse(function.node):
+        return _declare(run, function, args, kwargs)
+    for name, value in kwargs.items():
+        if isinstance(value, calls.Perhaps):
+            raise Unreadable("a late decision that may be absent")
+        record.write_raw(run, name, value)
+    return None
+
+
+def _run_pass(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    declarations = calls.call(run, args[1], [View(dict(run.state))], {})
+    record.declare_all(run, declarations)
+    return None
+
+
+def _run_hook(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return calls.call(run, args[0], [args[1]], {})
+
+
+def _materialize(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    record.materialize(run)
+    return None
+
+
+def _model_config(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return model_config.of_record(run)
+
+
+def _get_model_config(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    if isinstance(function.bound, Record):
+        return model_config.of_record(run)
+    return NotImplemented
+
+
+def _config_from_args(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    if function.owner is None or function.owner.name != "ModelConfig":
+        return NotImplemented
+    return model_config.construct(run, args, kwargs)
+
+
+def _platform(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return Platform(methods=False)
+
+
+def _result(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return attributes.read(run, View(), args[1])
+
+
+def _field_names(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return frozenset(run.fields)
+
+
+def _is_record(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return isinstance(args[0], Record)
+
+
+def _config(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    if "model" in run.building:
+        return raw("fact", "config")
+    if "draft" in run.building:
+        return raw("fact", "draft.config")
+    return NotImplemented
+
+
+def _bool_variable(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    default = args[1] if len(args) > 1 else kwargs.get("default", "false")
+    text = attributes.environment(run, args[0], default)
+    return node("in", node("method", text, "lower"), ("true", "1"))
+
+
+def _plugins(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """Defaults of a platform plug-in: none, as no out-of-tree platform is modelled."""
+    return None
+
+
+def _nothing(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    return None
+
+
+def _unpublished(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    raise Unreadable("the published configuration")
+
+
+SPECIAL: dict[str, Handler] = {
+    "resolving_view": _live_view,
+    "resolved_view": _snapshot,
+    "record_of": _record_of,
+    "declare_resolution": _declare,
+    "declare_late_resolution": _declare_late,
+    "run_post_process_pass": _run_pass,
+    "run_hook": _run_hook,
+    "materialize_declarations": _materialize,
+    "model_config_of": _model_config,
+    "get_model_config": _get_model_config,
+    "from_server_args": _config_from_args,
+    "get_platform": _platform,
+    "resolution_result": _result,
+    "field_names": _field_names,
+    "is_record": _is_record,
+    "get_config": _config,
+    "get_bool_env_var": _bool_variable,
+    "collect_model_override_declarations": overrides.apply_all,
+    "validate_declarations": _nothing,
+    "record_foreign_defaults": _plugins,
+    "declare_direct_writes": _plugins,
+    "record_fields": lambda run, function, args, kwargs: run.new_list([]),
+    "_maybe_pull_model_tokenizer_from_remote": _nothing,
+    "_maybe_pull_draft_model_config": _nothing,
+    "get_context": _unpublished,
+}

@@ -1,0 +1,118 @@
+"""``try`` statements: raises of the body reach matching handlers; imports become package facts."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+
+from kvsolve.model.expression import Expr, Operand, all_of, any_of, if_, negate, raw
+from kvsolve.upstream.reader import statements
+from kvsolve.upstream.reader.run import Handler, Run
+from kvsolve.upstream.reader.values import Frame
+
+__all__ = ["read_try"]
+
+_ALWAYS_THERE = frozenset({"sglang", "torch", "transformers", "huggingface_hub", "numpy"})
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
+
+
+def read_try(run: Run, statement: ast.Try, frame: Frame) -> statements.Outcomes:
+    """Read a ``try``; of several handlers the first that takes an exception is read for it."""
+    catches = [_caught_by(h) for h in statement.handlers]
+    installed = _packages(statement.body) if any(c & _IMPORT_ERRORS for c in catches) else True
+    before = run.state
+    run.state = dict(before)
+    handler = Handler(frozenset().union(*catches))
+    depth = len(run.handlers)
+    run.handlers.append(handler)
+    try:
+        with run.under(installed):
+            body = statements.block(run, [*statement.body, *statement.orelse], frame)
+    finally:
+        del run.handlers[depth:]
+    caught = [(_relative(run, c), s) for c, s in handler.caught]
+    if isinstance(installed, Expr):
+        caught.append((negate(installed), dict(before)))
+        body = [o.within(installed) if o.kind != "next" else o for o in body]
+    outcomes = _handled(run, statement, frame, body, caught) if caught else body
+    return _finally(run, statement, frame, outcomes)
+
+
+def _relative(run: Run, guard: Operand) -> Operand:
+    """A full path condition seen from the path being read."""
+    outer = set(run.path)
+    if isinstance(guard, Expr) and guard.op == "and":
+        known = {a for p in outer if isinstance(p, Expr) for a in (p.args if p.op == "and" else (p,))}
+        return all_of(*(a for a in guard.args if a not in known))
+    return True if guard in outer else guard
+
+
+def _caught_by(handler: ast.ExceptHandler) -> frozenset[str]:
+    if handler.type is None:
+        return frozenset({"Exception"})
+    found = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
+    return frozenset(found | {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)})
+
+
+def _imported(body: list[ast.stmt]) -> Iterator[str]:
+    for part in body:
+        for n in ast.walk(part):
+            if isinstance(n, ast.Import):
+                yield from (a.name for a in n.names)
+            elif isinstance(n, ast.ImportFrom) and n.module and not n.level:
+                yield n.module
+
+
+def _packages(body: list[ast.stmt]) -> Operand:
+    found = {m.split(".")[0] for m in _imported(body)}
+    names = sorted(found - _ALWAYS_THERE - sys.stdlib_module_names)
+    return all_of(*(raw("fact", f"packages.{name}") for name in names))
+
+
+def _handled(
+    run: Run,
+    statement: ast.Try,
+    frame: Frame,
+    body: statements.Outcomes,
+    caught: list[tuple[Operand, statements.State]],
+) -> statements.Outcomes:
+    when = any_of(*(c for c, _ in caught))
+    first = statement.handlers[0]
+    run.state = dict(statements.merge_outcomes(run, caught))
+    with run.under(when):
+        if first.name:
+            run.state["local", frame.number, first.name] = raw("opaque", "exception")
+        handled = statements.block(run, first.body, frame)
+    if not isinstance(when, Expr):
+        return handled if when else body
+    ends = [o.within(when) for o in handled if o.kind != "next"]
+    ends += [o for o in body if o.kind != "next"]
+    on = next((o for o in body if o.kind == "next"), None)
+    after = next((o for o in handled if o.kind == "next"), None)
+    if on and after:
+        certain = on.when is True and after.when is True
+        joined = run.merge(when, after.state, on.state)
+        ends.append(statements.Outcome("next", True if certain else if_(when, after.when, on.when), joined))
+    elif on:
+        gone = any(o.kind != "next" for o in handled)
+        ends.append(statements.Outcome("next", all_of(negate(when), on.when) if gone else on.when, on.state, negate(when)))
+    elif after:
+        gone = any(o.kind != "next" for o in body)
+        ends.append(statements.Outcome("next", all_of(when, after.when) if gone else after.when, after.state))
+    return ends
+
+
+def _finally(
+    run: Run, statement: ast.Try, frame: Frame, outcomes: statements.Outcomes
+) -> statements.Outcomes:
+    if not statement.finalbody:
+        return outcomes
+    out: statements.Outcomes = []
+    for outcome in outcomes:
+        if outcome.kind != "next":
+            out.append(outcome)
+            continue
+        run.state = outcome.state
+        out += [o.within(outcome.when) for o in statements.block(run, statement.finalbody, frame)]
+    return out
