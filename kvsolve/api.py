@@ -27,7 +27,9 @@ __all__ = [
     "answer",
     "check",
     "conflict",
+    "conflict_of",
     "dest_of",
+    "fix_of",
     "hider",
     "repair",
     "request",
@@ -159,22 +161,35 @@ def repair(
     Raises:
         KvsolveError: Something in it cannot be used, or GPU or model is not known.
     """
-    from kvsolve.solve.repair import repair as search
-
     question = session().ask(request(command, **context))
-    result = session().judge(question)
-    flags, context_ = question.pack.flags, question.context
+    return fix_of(question, session().judge(question), keep, costs or {}, top, limit_s)
+
+
+def fix_of(
+    question: Question,
+    result: CheckResult,
+    keep: Iterable[str] = (),
+    costs: Mapping[str, int] | None = None,
+    top: int = 3,
+    limit_s: float | None = None,
+) -> Fix:
+    """The repair of a question that was read and checked; see :func:`repair`."""
+    flags, hide = question.pack.flags, hider(question)
     pins = [dest_of(flags, name) for name in keep]
     weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
-    hide = hider(question)
     shown = hide.result(result)
     if not result.errors:
         return Fix(shown, ())
-    found = search(context_, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
+    context = question.context
+    if _unrepairable(result):
+        return Fix(shown, ())
+    from kvsolve.solve.repair import repair as search
+
+    found = search(context, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
     parse = _parse_edits(result)
-    repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
-    if repairs or _unrepairable(result):
-        return Fix(shown, repairs if not _unrepairable(result) else (), None, found.bound)
+    if found.repairs:
+        repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
+        return Fix(shown, repairs, None, repairs[0].bound)
     clash = _conflict(question, pins, limit_s) if found.feasible is False else None
     return Fix(shown, (), clash and hide.conflict(clash), found.bound, found.feasible is None)
 
@@ -235,7 +250,13 @@ def conflict(
     Raises:
         KvsolveError: Something in it cannot be used, or GPU or model is not known.
     """
-    question = session().ask(request(command, **context))
+    return conflict_of(session().ask(request(command, **context)), keep, limit_s)
+
+
+def conflict_of(
+    question: Question, keep: Iterable[str] | None = None, limit_s: float | None = None
+) -> Conflict | None:
+    """The conflict of a question that was read; see :func:`conflict`."""
     pins = None if keep is None else [dest_of(question.pack.flags, name) for name in keep]
     found = _conflict(question, pins, limit_s)
     return found and hider(question).conflict(found)

@@ -111,7 +111,7 @@ def _effective(question: Question, result: CheckResult) -> str:
 
     hide = hider(question)
     spans = [
-        (o.flag.dest, hide.argv(question.argv[o.index : o.end]))
+        (o.flag.dest, hide.argv(question.argv[o.place : o.end]))
         for o in question.parsed.occurrences
     ]
     return effective_text(spans, result, question.pack.flags, program_of(question))

@@ -1,0 +1,54 @@
+"""``kvsolve conflict``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from kvsolve.api import conflict_of, hider, session
+from kvsolve.cli.answering import emit, only_question, stdout_paint, talk, width
+from kvsolve.cli.asking import Asked, asks
+from kvsolve.cli.check import FILES
+
+app = typer.Typer()
+
+
+@app.command("conflict")
+@asks("text", "json", "jsonl")
+def conflict(
+    asked: Asked,
+    files: Annotated[list[str] | None, FILES] = None,
+    *,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="FLAG",
+            help="Hold this flag at its value; repeatable; everything typed where not given.",
+        ),
+    ] = None,
+) -> int:
+    """Tell why nothing valid agrees with the flags that are to stay: a minimal conflict."""
+    _, question = only_question(asked, files or ())
+    result = hider(question).result(session().judge(question))
+    talk(result)
+    found = conflict_of(question, keep, asked.limit_s)
+    if asked.format in ("json", "jsonl"):
+        from kvsolve.outputs.envelope import head, json_line, json_text
+
+        row = {
+            **head(),
+            "sglang": result.sglang,
+            "facts": dict(result.facts),
+            "conflict": found.to_dict() if found else None,
+        }
+        emit(json_line(row) if asked.format == "jsonl" else json_text(row))
+    elif found is None:
+        emit("no conflict: something valid agrees with what is kept\n")
+    else:
+        from kvsolve.outputs.repair_text import conflict_text
+
+        reasons = {f.code: f.message for f in result.findings}
+        emit(conflict_text(found, stdout_paint(), width(), reasons))
+    return int(found is not None)
