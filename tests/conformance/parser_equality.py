@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.inputs.argv import parse_argv
+from kvsolve.inputs.config_file import switches, unsupported
 from kvsolve.model.flag import UNSET
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ ACTIONS = {
     "DeprecatedAction": "ignore",
     "DeprecatedStoreTrueAction": "const",
     "DeprecatedStoreConstAction": "const",
-    "DeprecatedAliasStoreAction": "store",
+    "DeprecatedAliasStoreAction": "alias",
 }
 TYPES = {
     None: "str",
@@ -46,12 +47,13 @@ def differences(recorded: dict[str, Any], table: FlagTable) -> Iterator[str]:
             if got[key] != value or type(got[key]) is not type(value):
                 yield f"{name}: {key} is {value!r} in the real parser, {got[key]!r} in the table"
     yield from _field_differences(recorded["fields"], table)
+    yield from _config_differences(recorded["config_file"], table)
 
 
 def _as_table(option: dict[str, Any]) -> dict[str, Any]:
     action = ACTIONS[option["action"]]
     deprecated = option["action"].startswith("Deprecated")
-    valued = action in ("store", "lora_paths") or option["nargs"] != 0 and action == "const"
+    valued = action in ("store", "alias", "lora_paths") or option["nargs"] != 0 and action == "const"
     const = True if option["action"] == "DeprecatedStoreTrueAction" else option["const"]
     return {
         "dest": option["dest"],
@@ -63,7 +65,7 @@ def _as_table(option: dict[str, Any]) -> dict[str, Any]:
         "required": option["required"],
         "hidden": option["hidden"],
         **({"type": TYPES.get(option["type"], option["type"])} if valued else {}),
-        **({"const": const} if action in ("store", "const") else {}),
+        **({"const": const} if action in ("store", "alias", "const") else {}),
         **({"deprecated": True} if deprecated else {}),
         **({"new_flag": option["new_flag"]} if option["new_flag"] else {}),
     }
@@ -95,6 +97,13 @@ def _field_differences(fields: dict[str, Any], table: FlagTable) -> Iterator[str
             yield f"field {name}: {wanted!r} in the real record, {table.fields[name]!r} in the table"
 
 
+def _config_differences(config: dict[str, list[str]], table: FlagTable) -> Iterator[str]:
+    ours = {"switches": switches(table), "unsupported": unsupported(table)}
+    for name, keys in config.items():
+        for key in sorted(set(keys) ^ ours[name]):
+            yield f"--config: {key} is {name} on one side only"
+
+
 def wrong_answer(real: dict[str, Any], table: FlagTable) -> str | None:
     """What is wrong about our answer to a recorded command line, or None."""
     parsed = parse_argv(real["tokens"], table)
@@ -104,7 +113,12 @@ def wrong_answer(real: dict[str, Any], table: FlagTable) -> str | None:
         if first is not None:
             return f"refused: {first}"
         usual = parse_argv(["--model-path", "m"], table).values
-        changed = {k: v for k, v in parsed.values.items() if v != usual[k] or k == "model_path"}
+        changed = {
+            name: value
+            for name, value in parsed.values.items()
+            if (value != usual[name] or name == "model_path")
+            and name not in table.launcher["noticed"]
+        }
         same = repr(sorted(changed.items())) == repr(sorted(real["values"].items()))
         return None if same else f"values: {changed}"
     if first is None:

@@ -22,7 +22,7 @@ from .oracle.home import RELEASES, site, transformers_site
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["answer", "options", "record"]
+__all__ = ["answer", "config_file", "options", "record"]
 
 KINDS = (
     ("ambiguous option", "ambiguous"),
@@ -109,6 +109,20 @@ def record(server_args: Any) -> dict[str, Any]:
     return made
 
 
+def config_file(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
+    """How the real ``--config`` reader treats keys."""
+    try:
+        from sglang.srt.utils.server_args_config_parser import ConfigArgumentMerger
+    except ImportError:
+        from sglang.srt.server_args_config_parser import ConfigArgumentMerger
+
+    merger = ConfigArgumentMerger(parser)
+    return {
+        "switches": sorted(set(merger.store_true_actions)),
+        "unsupported": sorted(merger.unsupported_actions),
+    }
+
+
 def answer(parser: argparse.ArgumentParser, tokens: Sequence[str]) -> dict[str, Any]:
     """What the parser makes of a command line: changed values, a refusal, help or a crash."""
     said = io.StringIO()
@@ -158,6 +172,7 @@ def main() -> None:
             "written_by": "python -m conformance.record_parsers",
             "options": options(parser),
             "fields": record(server_args),
+            "config_file": config_file(parser),
             "answers": [{"tokens": t, **answer(parser, t)} for t in lines],
         }
     json.dump(made, real)

@@ -26,5 +26,6 @@ MODELS = tuple(
 
 def model_path(token: str) -> str:
     """A command-line token with ``@model:NAME`` replaced by that model's directory."""
-    name = token.removeprefix("@model:")
-    return str(MODELS_DIRECTORY / name) if token.startswith("@model:") else token
+    option, mark, name = token.partition("@model:")
+    named = mark and (not option or option.endswith("="))
+    return f"{option}{MODELS_DIRECTORY / name}" if named else token
