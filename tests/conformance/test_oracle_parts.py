@@ -51,7 +51,7 @@ def test_a_failure_has_a_place_and_was_meant_or_not(release, value, deliberate):
     assert is_raised(file, line) is deliberate
 
 
-class Colour(str, enum.Enum):
+class Colour(str, enum.Enum):  # noqa: UP042 - as releases spell it
     RED = "red"
 
 

@@ -2,8 +2,9 @@
 
 One virtual environment holds a CPU-only torch and the pure-Python packages that argument
 resolution imports; each release and each transformers it pins lies in a directory of its own,
-installed without dependencies. ``TORCH_INDEX`` may name the index that torch comes from,
-``KVSOLVE_ORACLE_HOME`` the place.
+installed without dependencies. ``TORCH_INDEX`` may name an index of CPU builds of torch,
+``KVSOLVE_ORACLE_HOME`` the place. Without a CPU build at hand the default build of torch is taken,
+which is several gigabytes larger and serves as well.
 """
 
 from __future__ import annotations
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TORCH = "torch==2.13.0"
-CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
 PACKAGES = [
     "numpy",
@@ -86,19 +86,20 @@ def environment() -> None:
         return
     if not python().exists():
         venv.create(home() / "venv", with_pip=True)
-    index = os.environ.get("TORCH_INDEX", "")
-    _pip(*(["--index-url", index] if index else _cpu_index()), TORCH)
+    _torch()
     _pip(*PACKAGES)
-    subprocess.run(
-        [python(), "-c", "import torch; assert torch.version.cuda is None, 'not a CPU torch'"],
-        check=True,
-    )
     done.touch()
 
 
-def _cpu_index() -> list[str]:
-    """Prefer the CPU builds; an index that only has one build of torch is asked as well."""
-    return ["--extra-index-url", CPU_INDEX] if "PIP_INDEX_URL" not in os.environ else []
+def _torch() -> None:
+    """Install a CPU build if pip knows one, else the default build."""
+    index = os.environ.get("TORCH_INDEX")
+    source = ["--extra-index-url", index] if index else []
+    try:
+        _pip(*source, f"{TORCH}+cpu")
+    except subprocess.CalledProcessError:
+        print("no CPU build of torch found (TORCH_INDEX may name an index); taking the default")
+        _pip(*source, TORCH)
 
 
 def _packages(target: Path, wanted: str) -> None:
