@@ -122,9 +122,7 @@ def default_of(flags: FlagTable, dest: str) -> Any:
     return None if default is UNSET else default
 
 
-def domain_of(
-    dest: str, config: Config, flags: FlagTable, literals: Literals, weightless: bool = False
-) -> Domain:
+def domain_of(dest: str, config: Config, flags: FlagTable, literals: Literals) -> Domain:
     """The domain of a flag around a configuration.
 
     Args:
@@ -132,7 +130,6 @@ def domain_of(
         config: Its own value is always a member, and shapes the numbers.
         flags: The release's options.
         literals: What entries compare with.
-        weightless: Also list values that cannot matter for a repair: the default, typed.
     """
     own = State(config.values.get(dest), dest in config.given)
     default = default_of(flags, dest)
@@ -145,7 +142,7 @@ def domain_of(
     required = any(f.required for f in options)
     if not required:
         add(default, False)
-    retype = weightless or dest in literals.asked_if_given
+    retype = dest in literals.asked_if_given
     for flag in options:
         opposite = flag.action == "boolean" and own.typed
         for value in _values(flag, own, literals, config):

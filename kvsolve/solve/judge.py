@@ -13,8 +13,16 @@ from kvsolve.solve.network import CRASHED, UNKNOWN, Network
 from kvsolve.solve.reasons import Literals, Reasoner
 from kvsolve.solve.search import Clause, Soft
 from kvsolve.solve.space import Space
+from kvsolve.solve.specialise import Constraint
 
-__all__ = ["ProgramJudge", "broken_steps", "rewritten_flags"]
+__all__ = [
+    "ConstraintJudge",
+    "ProgramJudge",
+    "broken_steps",
+    "is_broken",
+    "reports_of",
+    "rewritten_flags",
+]
 
 
 def broken_steps(prepared: Prepared, trace: Trace) -> tuple[int, ...]:
@@ -66,7 +74,7 @@ class ProgramJudge:
             self.exact = False
             return Clause(self._all_as_they_are(changes), step)
         value, literals = self.reasoner.reason(constraint.broken)
-        if value is CRASHED or (value is not UNKNOWN and value):
+        if is_broken(value):
             return Clause(literals, step)
         return Clause(self._cone(constraint.broken), step)
 
@@ -116,6 +124,28 @@ class ProgramJudge:
                     literals[variable] = literals.get(variable, -1) & mask
             found.append(Clause(tuple(sorted(literals.items())), None, Soft(0, report.code)))
         return found
+
+
+class ConstraintJudge:
+    """Judges members by a few constraints alone, without running a program."""
+
+    def __init__(self, constraints: tuple[Constraint, ...], reasoner: Reasoner) -> None:
+        self.constraints, self.reasoner = constraints, reasoner
+
+    def __call__(self, changes: dict[int, int]) -> list[Clause]:
+        """The clauses that a member breaks."""
+        self.reasoner.move(changes)
+        found = []
+        for constraint in self.constraints:
+            value, literals = self.reasoner.reason(constraint.broken)
+            if is_broken(value):
+                found.append(Clause(literals, constraint.step))
+        return found
+
+
+def is_broken(value: Any) -> bool:
+    """Whether a refusal's guard with this value stops upstream."""
+    return value is CRASHED or (value is not UNKNOWN and bool(value))
 
 
 def reports_of(prepared: Prepared, values: Mapping[str, Any]) -> list[Any]:

@@ -15,14 +15,15 @@ from itertools import combinations
 from typing import Any
 
 from kvsolve.model.context import Config
-from kvsolve.model.edit import Edit, Repair
+from kvsolve.model.edit import Repair
 from kvsolve.model.flag import FlagTable
 from kvsolve.solve.check import Prepared
+from kvsolve.solve.completion import fixed_flags
 from kvsolve.solve.domains import bare
 from kvsolve.solve.judge import ProgramJudge, broken_steps, reports_of, rewritten_flags
 from kvsolve.solve.network import network_of
 from kvsolve.solve.search import Clause, Found, Search
-from kvsolve.solve.space import Space, spelling
+from kvsolve.solve.space import Space, edits_of
 
 __all__ = ["Repairs", "command_tokens", "repair"]
 
@@ -97,13 +98,11 @@ class _Task:
         self.network = network_of(prepared)
         self.trace = prepared.trace(config)
         self.broken = broken_steps(prepared, self.trace)
-        flags = prepared.pack.flags
-        fixed = frozenset(flags.by_spelling(s).dest for s in flags.required) | held
         self.space = Space(
             self.network,
-            flags,
+            prepared.pack.flags,
             config,
-            held=pins | fixed,
+            held=pins | fixed_flags(prepared, held),
             weights=weights,
             chosen=self._chosen,
         )
@@ -232,7 +231,7 @@ class _Task:
         trace = self.prepared.trace(config)
         left = broken_steps(self.prepared, trace)
         assert not left, f"the repaired command is still refused at {left}"
-        edits = self._edits(found, config)
+        edits = edits_of(self.space, found.changes, config, lambda v: self._also(v, found))
         values = {**config.values, **trace.values}
         code = self.prepared.pack.catalog.entry
         return Repair(
@@ -244,23 +243,6 @@ class _Task:
             bound=found.key[0],
             rewritten=tuple(d for d in rewritten_flags(config, trace) if d in self.config.given),
             reports=tuple(r.code for r in reports_of(self.prepared, values)),
-        )
-
-    def _edits(self, found: Found, config: Config) -> tuple[Edit, ...]:
-        space = self.space
-        order = sorted(found.changes, key=lambda v: (space.position[v], v))
-        return tuple(self._edit(v, found, config) for v in order)
-
-    def _edit(self, variable: int, found: Found, config: Config) -> Edit:
-        space = self.space
-        domain, at = space.domains[variable], found.changes[variable]
-        before, after = domain.states[domain.start], domain.states[at]
-        op = "add" if not before.typed else ("set" if after.typed else "remove")
-        typed = self.config.given.get(domain.dest)
-        flag = config.given.get(domain.dest) or typed or spelling(space.flags, domain.dest, None)
-        cost = space.price[variable][at].cost
-        return Edit(
-            op, domain.dest, flag, before.value, after.value, cost, self._also(variable, found)
         )
 
     def _also(self, variable: int, found: Found) -> tuple[Any, ...]:

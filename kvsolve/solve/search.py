@@ -15,7 +15,7 @@ also accept one, for its price.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
@@ -134,13 +134,35 @@ class Search:
         self.clauses.append(clause)
         return True
 
+    def first(self, within: Mapping[int, int]) -> Found | None:
+        """The best member of a part of the space; what is learned serves later calls.
+
+        Args:
+            within: Masks of variables. None is returned where nothing is there (``complete``) and
+                where the deadline has passed.
+        """
+        return next(self._members(within), None)
+
     def run(self) -> Iterator[Found]:
         """Accepted members, best first; none is a superset of an earlier one's changes.
 
         Ends when nothing is left (``complete``) or the deadline has passed (``bound`` says how far
         it came).
         """
-        self._push(_Box({}, frozenset(), [], 0, {}))
+        for found in self._members({}):
+            yield found
+            if not found.changes:
+                self.bound, self.complete = None, True
+                return
+            forbidden = tuple(sorted((v, 1 << s) for v, s in found.changes.items()))
+            self.learn(Clause(forbidden))
+
+    def _members(self, within: Mapping[int, int]) -> Iterator[Found]:
+        """Accepted members, best first, the same again and again until a clause forbids it."""
+        self._queue, self.complete = [], False
+        moved = {v: mask for v, mask in within.items() if not mask >> self.space.start[v] & 1}
+        changes = {v: self._cheapest(v, mask) for v, mask in moved.items()}
+        self._push(_Box(dict(within), frozenset(), [], 0, changes))
         while self._queue:
             key, _, box = self._queue[0]
             self.bound = key[0]
@@ -165,7 +187,7 @@ class Search:
         if not self._split(box, hard=True) and self._sound(box):
             if self._split(box, hard=False):
                 return None
-            self._forbid(box)
+            self._push(box)
             return Found(box.changes, worth)
         return None
 
@@ -183,12 +205,6 @@ class Search:
         if not known:
             self._push(box)
         return known
-
-    def _forbid(self, box: _Box) -> None:
-        """Ask for other changes than these from now on, and for no superset of them."""
-        if box.changes:
-            self.learn(Clause(tuple(sorted((v, 1 << s) for v, s in box.changes.items()))))
-            self._push(box)
 
     def _push(self, box: _Box) -> None:
         self._catch_up(box)
@@ -249,7 +265,7 @@ class Search:
         return (total[0] + extra, reports, rewrites, total[1], total[2], total[3], tuple(order))
 
     def _extra_cost(self, box: _Box) -> int | None:
-        """What broken hard clauses over disjoint variables add at least; None where one must break."""
+        """What broken clauses over disjoint variables add at least; None where one must break."""
         needs: list[tuple[int, Literals]] = []
         for number in box.broken:
             clause = self.clauses[number]

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 from kvsolve.model.context import Config
+from kvsolve.model.edit import Edit
 from kvsolve.model.flag import Flag, FlagTable
 from kvsolve.solve.check import same_value
 from kvsolve.solve.domains import Domain, State, default_of, domain_of
 from kvsolve.solve.network import Network
 
-__all__ = ["Price", "Space", "spelling"]
+__all__ = ["Price", "Space", "edits_of", "spelling"]
 
 
 class Price(NamedTuple):
@@ -139,6 +140,34 @@ class Space:
         return Config(values, given)
 
 
+def edits_of(
+    space: Space,
+    changes: Mapping[int, int],
+    config: Config,
+    also: Callable[[int], tuple[Any, ...]] = lambda _: (),
+) -> tuple[Edit, ...]:
+    """The edits that changes of variables stand for, in declared order of the flags.
+
+    Args:
+        space: Where the variables live.
+        changes: State of each changed variable.
+        config: The configuration that results.
+        also: Other values that would do, by variable.
+    """
+    edits = []
+    for variable in sorted(changes, key=lambda v: (space.position[v], v)):
+        domain, at = space.domains[variable], changes[variable]
+        before, after = domain.states[domain.start], domain.states[at]
+        op = "add" if not before.typed else ("set" if after.typed else "remove")
+        typed = space.config.given.get(domain.dest)
+        flag = config.given.get(domain.dest) or typed or domain.dest
+        cost = space.price[variable][at].cost
+        edits.append(
+            Edit(op, domain.dest, flag, before.value, after.value, cost, also(variable))
+        )
+    return tuple(edits)
+
+
 def spelling(flags: FlagTable, dest: str, value: Any, typed: str | None = None) -> str:
     """The option string that gives a flag a value: the user's own where it can.
 
@@ -165,7 +194,7 @@ def _gives(flag: Flag, value: Any) -> bool:
         return isinstance(value, bool)
     if flag.action == "const":
         return same_value(flag.const, value)
-    return flag.action in ("store", "lora_paths")
+    return flag.action in ("store", "alias", "lora_paths")
 
 
 def _of_boolean(flag: Flag, value: bool) -> str:

@@ -85,7 +85,7 @@ def pack_of(program: Program, flags: tuple[Flag, ...] = FLAGS, catalog: Any = No
         "unread": [],
         "last_stage": "args",
     }
-    table = FlagTable("0.0.1", list(flags), fields)
+    table = FlagTable("0.0.1", list(flags), fields, {})
     pack = Pack("0.0.1", table, steps, compile_program(program), tables)
     pack.__dict__["program"] = program
     pack.__dict__["catalog"] = catalog or StubCatalog()
