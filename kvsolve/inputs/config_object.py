@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.inputs.computed_attributes import set_computed
 from kvsolve.model.fact import ConfigObject
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def make_object(
     _apply_rules(made, given)
     _fill_layers(made, given, table)
     _set_rope(made, data)
+    set_computed(made)
     return made
 
 

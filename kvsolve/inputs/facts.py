@@ -20,6 +20,7 @@ from kvsolve.inputs.gpu import GpuProfile, gpu_facts
 from kvsolve.inputs.model_facts import context_length, model_facts
 from kvsolve.inputs.models import find_model
 from kvsolve.inputs.packages import package_spec
+from kvsolve.inputs.quantization import quantization_override
 from kvsolve.model.fact import ConfigObject, Facts
 
 if TYPE_CHECKING:
@@ -103,6 +104,9 @@ def _helpers(release: str, gpu: GpuProfile | None, facts: Facts) -> Facts:
         "own_text_config": own_text_config,
         "package_spec": lambda name, *_: package_spec(facts, name),
         "path_exists": os.path.exists,
+        "quantization_override": lambda declared, requested: quantization_override(
+            declared, requested, facts
+        ),
         "path_isdir": os.path.isdir,
         "path_isfile": os.path.isfile,
         "text_config": lambda config: _text_config(release, config),

@@ -103,7 +103,7 @@ def _profile(name: str, row: Mapping[str, Any], images: Mapping[str, Any]) -> Gp
     return GpuProfile(
         name=name,
         kind=kind,
-        device=row["name"],
+        device=row.get("name", ""),
         capability=tuple(capability) if capability else None,
         cuda=image.get("cuda"),
         hip=image.get("hip"),
@@ -187,7 +187,7 @@ def _device_facts(profile: GpuProfile, gpus: int) -> Facts:
     facts: Facts = {
         "gpu.profile": profile.name,
         "gpu.vendor": profile.kind,
-        "gpu.name": profile.device,
+        "gpu.name": profile.device or None,
         "gpu.device": torch_device,
         "gpu.count": gpus,
         "gpu.index": 0,

@@ -8,7 +8,7 @@ Gemma 4's head widths, and ``--json-model-override-args``.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
@@ -60,6 +60,8 @@ class ModelFiles:
         modelslim: Whether a side file ``quant_model_description.json`` lies beside it.
         directory: The local directory, None where the facts come from a table.
         fp8_experts: Whether the weights of the experts are known to be stored in FP8.
+        fp4_experts: Whether those of a DeepSeek-V4 checkpoint are stored in FP4, None where the
+            checkpoint was not looked at.
     """
 
     config: Mapping[str, Any]
@@ -68,7 +70,7 @@ class ModelFiles:
     modelslim: bool = False
     directory: Path | None = None
     fp8_experts: bool = False
-    side_files: frozenset[str] = field(default_factory=frozenset)
+    fp4_experts: bool | None = None
 
 
 def load_config_json(path: Path) -> dict[str, Any]:

@@ -12,7 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.inputs.config_classes import class_table
 from kvsolve.inputs.model_config import ModelFiles, model_configuration, text_part
-from kvsolve.inputs.quantization import apply_modelopt, declared_quantization
+from kvsolve.inputs.quantization import (
+    apply_modelopt,
+    declared_quantization,
+    quantization_override,
+)
 from kvsolve.model.fact import ConfigObject, Facts
 from kvsolve.packs.files import constraints_directory
 
@@ -84,7 +88,8 @@ def model_facts(
         release: Release of SGLang.
         files: The model's files.
         overrides: ``--json-model-override-args``.
-        env: Typed environment facts, for the two variables that decide about expert weights.
+        env: Facts of the platform and the environment: the method that takes a quantised
+            checkpoint over, and a variable about expert weights, decide on them.
     """
     config = model_configuration(release, files, overrides)
     text = text_part(config, class_table(release))
@@ -181,6 +186,10 @@ class _Deriver:
 
     def _quantization(self) -> dict[str, Any]:
         declared = declared_quantization(self.config, self.files)
+        method = None
+        if declared is not None:
+            override = quantization_override(declared, None, self.env)
+            method = override or str(declared.get("quant_method", "")).lower()
         own = self.config.get("quantization_config")
         own = own if isinstance(own, dict) else {}
         routed = own.get("routed_experts_quant_method")
@@ -189,7 +198,7 @@ class _Deriver:
             fp4 = fp4 or str(own.get("store_dtype") or "").lower() == "mxfp4"
         if not set(self.named).isdisjoint(DEEPSEEK_V4):
             if routed is None:
-                fp4 = bool(self.env.get("env.SGLANG_DSV4_FP4_EXPERTS", True))
+                fp4 = self._fp4_by_environment()
             if self.config.get("n_group") is not None and routed is None:
                 self.config.set("topk_group", self.config.get("n_group"))
         mixed = str(own.get("quant_algo", "")).upper() == "MIXED_PRECISION"
@@ -204,8 +213,15 @@ class _Deriver:
             "hf_quant_config": own,
             "is_fp4_experts": fp4,
             "nvfp4_moe_meta": meta,
-            "quantization": declared,
+            "quantization": method,
+            "declared_quantization": declared,
         }
+
+    def _fp4_by_environment(self) -> bool:
+        """DeepSeek-V4: the variable where it is set, else what the checkpoint holds."""
+        chosen = bool(self.env.get("env.SGLANG_DSV4_FP4_EXPERTS", True))
+        given = "SGLANG_DSV4_FP4_EXPERTS" in self.env.get("environ", {})
+        return chosen if given or self.files.fp4_experts is None else self.files.fp4_experts
 
     def _modalities(self) -> dict[str, Any]:
         enabled = not self._modalities_off()

@@ -236,4 +236,5 @@ def _files(row: Mapping[str, Any], name: str) -> ModelFiles:
         name=name,
         quantization=row.get("quantization"),
         fp8_experts=bool(row.get("fp8_experts")),
+        fp4_experts=row.get("fp4_experts"),
     )

@@ -62,7 +62,13 @@ SKIPPED = frozenset(
     {"torch_dtype", "dtype", "transformers_version", "rope_scaling", "_name_or_path"}
 )
 COMPUTED = frozenset(
-    {"full_attention_layer_ids", "linear_layer_ids", "layers_block_type", "rope_parameters"}
+    {
+        "_commit_hash",
+        "full_attention_layer_ids",
+        "layers_block_type",
+        "linear_layer_ids",
+        "rope_parameters",
+    }
 )
 """Attributes that kvsolve computes itself, so a default instance's value would be wrong."""
 MISSING = object()
@@ -332,7 +338,8 @@ def merge(releases: dict[str, dict[str, Any]]) -> list[str]:
         base = found["bodies"][found["base"]]
         place: dict[int, int] = {}
         for i, body in enumerate(found["bodies"]):
-            text = as_line(relocate(body if body is base else without(body, base), place))
+            above = {"values": {}} if body is base else base
+            text = as_line(relocate(without(body, above), place))
             if text not in index:
                 index[text] = len(lines)
                 lines.append(text)

@@ -1,0 +1,76 @@
+"""Attributes that a few configuration classes compute in code of their own.
+
+Each rule is named by the class it belongs to; a class that extends it follows it too. What the
+generated table can say (defaults, formulas over two attributes, layer patterns) is not repeated.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kvsolve.inputs.config_object import DraftObject
+
+__all__ = ["set_computed"]
+
+RENAMED = {"Olmo3ForCausalLM": "Olmo2ForCausalLM"}
+
+
+def set_computed(made: DraftObject) -> None:
+    """Set what the object's class computes."""
+    for name in made.kind.names:
+        rule = RULES.get(name)
+        if rule is not None:
+            rule(made)
+            return
+
+
+def _kimi_linear(made: DraftObject) -> None:
+    linear = made.get("linear_attn_config") or {}
+    _set_layers(made, [i - 1 for i in linear.get("full_attn_layers") or ()])
+    made.set("n_routed_experts", made.get("num_experts"))
+
+
+def _qwen3_next(made: DraftObject) -> None:
+    every = made.get("full_attention_interval") or 0
+    count = made.get("num_hidden_layers") or 0
+    types = made.attributes.pop("layer_types", None)
+    if isinstance(types, list) and types:
+        _set_layers(made, [i for i, t in enumerate(types) if t == "full_attention"])
+    elif every:
+        _set_layers(made, [i for i in range(count) if (i + 1) % every == 0])
+
+
+def _nemotron_h(made: DraftObject) -> None:
+    pattern = made.get("hybrid_override_pattern")
+    if pattern is None:
+        blocks = made.get("layers_block_type") or ()
+        _set_layers(made, [i for i, b in enumerate(blocks) if b == "attention"])
+        return
+    made.set("num_hidden_layers", len(pattern))
+    _set_layers(made, [i for i, c in enumerate(pattern) if c == "*"])
+
+
+def _granite_hybrid(made: DraftObject) -> None:
+    types = made.get("layer_types") or ()
+    _set_layers(made, [i for i, t in enumerate(types) if t in ("attention", "full_attention")])
+
+
+def _olmo3(made: DraftObject) -> None:
+    names = made.get("architectures") or ["Olmo3ForCausalLM"]
+    made.set("architectures", [RENAMED.get(name, name) for name in names])
+
+
+def _set_layers(made: DraftObject, full: list[int]) -> None:
+    made.attributes["full_attention_layer_ids"] = full
+
+
+RULES: dict[str, Callable[[DraftObject], None]] = {
+    "GraniteMoeHybridConfig": _granite_hybrid,
+    "KimiLinearConfig": _kimi_linear,
+    "NemotronHConfig": _nemotron_h,
+    "Olmo3Config": _olmo3,
+    "Qwen3NextConfig": _qwen3_next,
+}
