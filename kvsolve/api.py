@@ -29,6 +29,7 @@ __all__ = [
     "conflict",
     "conflict_of",
     "dest_of",
+    "facts_of",
     "fix_of",
     "hider",
     "repair",
@@ -119,6 +120,24 @@ def answer(asked: Request) -> CheckResult:
     """The check of a request, secrets hidden."""
     question = session().ask(asked)
     return hider(question).result(session().judge(question))
+
+
+def facts_of(question: Question) -> dict[str, Any]:
+    """For what a question is answered: the keys of a result that say so."""
+    contexts = [prepared.context for prepared in question.prepared]
+    names = {name: {getattr(c, name) for c in contexts} for name in ("gpu", "model", "model_from")}
+    single = {name: next(iter(found)) if len(found) == 1 else None for name, found in names.items()}
+    return {
+        "sglang": question.pack.release,
+        "sglang_from": question.sglang_from,
+        "facts": {
+            "gpu": single["gpu"],
+            "gpus": question.request.gpus,
+            "model": hider(question).value(single["model"]),
+            "model_from": single["model_from"],
+        },
+        "judged_to": question.prepared[0].stage,
+    }
 
 
 def dest_of(flags: FlagTable, name: str) -> str:

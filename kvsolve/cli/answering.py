@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.api import hider, session
+from kvsolve.api import facts_of, hider, session
 from kvsolve.cli.sources import SourceError, environment, read_sources
 from kvsolve.errors import KvsolveError
 from kvsolve.model.finding import CheckResult, Severity, Verdict
@@ -14,7 +14,7 @@ from kvsolve.outputs.paint import Paint, paint_for
 from kvsolve.session import Question, Request
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.cli.asking import Asked
     from kvsolve.cli.sources import Source
@@ -28,6 +28,7 @@ __all__ = [
     "request_for",
     "stdout_paint",
     "talk",
+    "talk_of",
     "width",
 ]
 
@@ -100,9 +101,18 @@ def emit(text: str) -> None:
 
 def talk(result: CheckResult) -> None:
     """Say on stderr for what was judged."""
-    facts = result.facts
+    _talk(result.sglang, result.sglang_from, result.facts)
+
+
+def talk_of(question: Question) -> None:
+    """The same before there is an answer."""
+    told = facts_of(question)
+    _talk(told["sglang"], told["sglang_from"], told["facts"])
+
+
+def _talk(sglang: str, origin: str, facts: Mapping[str, Any]) -> None:
     chosen = {"newest": ", the newest known", "image": ", as the image says"}
-    release = f"SGLang {result.sglang}{chosen.get(result.sglang_from, '')}"
+    release = f"SGLang {sglang}{chosen.get(origin, '')}"
     gpu = f"{facts.get('gpus')} x {facts['gpu']}" if facts.get("gpu") else "any GPU"
     model = f"{facts['model']} ({facts.get('model_from')})" if facts.get("model") else "any model"
     text = f"judged for {release}; {gpu}; {model}"

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.outputs.tables import csv_table, escape, html_page, markdown_table, text_table
-from kvsolve.outputs.words import short_value, spoken_value
+from kvsolve.outputs.words import edit_in_words, quote, spoken_value
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["LEGEND", "matrix_csv", "matrix_html", "matrix_markdown", "matrix_text"]
+__all__ = ["LEGEND", "matrices_html", "matrix_csv", "matrix_markdown", "matrix_text"]
 
 LEGEND = {
     "yes": "accepted with everything else at its default",
@@ -40,7 +40,7 @@ class _Notes:
 
     def _texts(self, cell: Mapping[str, Any]) -> Iterator[str]:
         if cell["state"] == "with" and cell.get("edits"):
-            yield ", ".join(_edit(edit) for edit in cell["edits"])
+            yield ", ".join(edit_in_words(edit) for edit in cell["edits"])
             return
         for code in cell.get("codes", ()):
             yield self.reason(code)
@@ -53,13 +53,6 @@ class _Notes:
     def lines(self) -> list[str]:
         """The footnotes in order."""
         return list(self._numbers)
-
-
-def _edit(edit: Mapping[str, Any]) -> str:
-    if edit["op"] == "remove":
-        return f"drop {edit['flag']}"
-    value = "" if isinstance(edit["value"], bool) else f" {short_value(edit['value'])}"
-    return f"{edit['flag']}{value}"
 
 
 def _cells(matrix: Mapping[str, Any]) -> dict[tuple[str, str], Mapping[str, Any]]:
@@ -86,8 +79,10 @@ def _title(matrix: Mapping[str, Any]) -> str:
 
 
 def _context(matrix: Mapping[str, Any]) -> str:
-    pairs = [f"{k} {spoken_value(v)}" for k, v in matrix["context"].items() if v is not None]
-    return ", ".join(pairs)
+    pairs = matrix["context"].items()
+    told = [f"{k} {spoken_value(v)}" for k, v in pairs if v is not None and k != "argv"]
+    command = " ".join(quote(token) for token in matrix["context"].get("argv", ()))
+    return ", ".join(told) + (f"; {command}" if command else "")
 
 
 def _header(matrix: Mapping[str, Any]) -> list[str]:
@@ -142,33 +137,36 @@ def matrix_csv(matrix: Mapping[str, Any], reasons: Mapping[str, str] | None = No
 
 def _csv_row(cell: Mapping[str, Any], reasons: Mapping[str, str]) -> list[str]:
     codes: Iterable[str] = cell.get("codes", ())
-    edits = "; ".join(_edit(edit) for edit in cell.get("edits", ()))
+    edits = "; ".join(edit_in_words(edit) for edit in cell.get("edits", ()))
     texts = " ".join(reasons[code] for code in codes if code in reasons)
     return [_key(cell["row"]), _key(cell["col"]), cell["state"], " ".join(codes), edits, texts]
 
 
-def matrix_html(matrix: Mapping[str, Any], reasons: Mapping[str, str] | None = None) -> str:
-    """The matrix as a page that stands by itself."""
+def matrices_html(
+    matrices: Sequence[Mapping[str, Any]], reasons: Mapping[str, str] | None = None
+) -> str:
+    """Matrices as one page that stands by itself; footnotes are shared."""
     notes = _Notes(reasons or {})
-    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _header(matrix))
-    body = "".join(_html_row(name, line) for name, line in _grid(matrix, notes))
+    sections = "\n".join(_html_section(matrix, notes) for matrix in matrices)
+    states = [state for state in LEGEND if any(state in _used(matrix) for matrix in matrices)]
     legend = "".join(
         f'<li><span class="{state}">{state}</span>: {escape(LEGEND[state])}</li>'
-        for state in _used(matrix)
+        for state in states
     )
     footnotes = "".join(
         f'<li id="note-{n}">{escape(text)}</li>' for n, text in enumerate(notes.lines(), 1)
     )
-    title = _title(matrix)
-    parts = [
-        f"<h1>{escape(title)}</h1>",
-        f"<p>{escape(_context(matrix))}</p>",
-        f'<div class="scroll"><table><thead><tr>{head}</tr></thead>',
-        f"<tbody>{body}</tbody></table></div>",
-        f"<ul>{legend}</ul>",
-        f'<ol class="notes">{footnotes}</ol>' if footnotes else "",
-    ]
-    return html_page(f"{title} - kvsolve", "\n".join(part for part in parts if part))
+    listed = f'<ol class="notes">{footnotes}</ol>' if footnotes else ""
+    title = _title(matrices[0])
+    body = f"<h1>{escape(title)}</h1>\n{sections}\n<ul>{legend}</ul>\n{listed}"
+    return html_page(f"{title} - kvsolve", body)
+
+
+def _html_section(matrix: Mapping[str, Any], notes: _Notes) -> str:
+    head = "".join(f'<th scope="col">{escape(name)}</th>' for name in _header(matrix))
+    body = "".join(_html_row(name, line) for name, line in _grid(matrix, notes))
+    table = f"<table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+    return f'<p>{escape(_context(matrix))}</p>\n<div class="scroll">{table}</div>'
 
 
 def _html_row(name: str, line: Sequence[tuple[str, str]]) -> str:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.edit import Conflict, Edit, Repair
 
-__all__ = ["conflict_text", "edit_words", "paste", "repairs_text"]
+__all__ = ["conflict_text", "paste", "repairs_text"]
 
 
 def repairs_text(
@@ -85,14 +85,6 @@ def _also(edit: Edit) -> str:
     shown = ", ".join(short_value(value) for value in edit.also[:5])
     more = f" and {len(edit.also) - 5} more" if len(edit.also) > 5 else ""
     return f"{edit.flag} may as well be {shown}{more}"
-
-
-def edit_words(edit: Edit) -> str:
-    """One edit in a few words: ``add --page-size 64``, ``drop --enable-x``."""
-    if edit.op == "remove":
-        return f"drop {edit.flag}"
-    verb = "add" if edit.op == "add" else "set"
-    return f"{verb} {_typed(edit.flag, edit.value)}"
 
 
 def _remarks(repair: Repair, paint: Paint, width: int) -> Iterator[str]:

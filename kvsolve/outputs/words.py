@@ -7,9 +7,17 @@ import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["command_lines", "count_of", "quote", "short_value", "spoken_value", "wrap"]
+__all__ = [
+    "command_lines",
+    "count_of",
+    "edit_in_words",
+    "quote",
+    "short_value",
+    "spoken_value",
+    "wrap",
+]
 
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./*-]+\Z")
 _LONGEST = 40
@@ -66,6 +74,14 @@ def _is_number(token: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def edit_in_words(edit: Mapping[str, Any]) -> str:
+    """The JSON of an edit in a few words: ``--page-size 64``, ``drop --enable-x``."""
+    if edit["op"] == "remove":
+        return f"drop {edit['flag']}"
+    value = "" if isinstance(edit["value"], bool) else f" {short_value(edit['value'])}"
+    return f"{edit['flag']}{value}"
 
 
 def wrap(text: str, width: int, indent: str = "", first: str | None = None) -> str:

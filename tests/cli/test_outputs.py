@@ -11,7 +11,7 @@ import pytest
 
 from kvsolve.outputs.envelope import envelope, json_line, json_text
 from kvsolve.outputs.markdown import check_markdown, repairs_markdown
-from kvsolve.outputs.matrix import matrix_csv, matrix_html, matrix_markdown, matrix_text
+from kvsolve.outputs.matrix import matrices_html, matrix_csv, matrix_markdown, matrix_text
 from kvsolve.outputs.paint import PLAIN, Paint, paint_for
 from kvsolve.outputs.redact import HIDDEN, Redactor
 from kvsolve.outputs.repair_text import conflict_text, paste, repairs_text
@@ -175,12 +175,12 @@ class _Page(HTMLParser):
 
 
 def test_matrix_html_is_whole_and_stands_alone() -> None:
-    text = matrix_html(samples.MATRIX, samples.REASONS)
+    text = matrices_html([samples.MATRIX, samples.MATRIX], samples.REASONS)
     page = _Page()
     page.feed(text)
     assert not page.open
     assert "script" not in page.tags
-    assert page.tags.count("td") == 4
+    assert page.tags.count("td") == 8
     assert {link.removeprefix("#") for link in page.links} == set(page.ids)
     assert "&lt;Blackwell&gt;" in text
 

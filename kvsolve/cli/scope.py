@@ -1,0 +1,122 @@
+"""Commands to start from and flags to vary, for the verbs that look around a command."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from kvsolve.api import dest_of, session
+from kvsolve.cli.answering import request_for
+from kvsolve.cli.sources import environment
+from kvsolve.errors import KvsolveError
+from kvsolve.inputs.argv import parse_argv
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kvsolve.cli.asking import Asked
+    from kvsolve.model.flag import FlagTable
+    from kvsolve.packs.pack import Pack
+    from kvsolve.session import Question, Request
+
+__all__ = ["Given", "base_question", "base_request", "names_of", "values_of", "vary_of"]
+
+Given = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--given",
+        metavar="FLAG=VALUE",
+        help="A flag of the command, instead of writing it behind `--`; repeatable.",
+    ),
+]
+
+
+def base_request(asked: Asked, given: Sequence[str] | None) -> Request:
+    """The command to start from: behind ``--``, from ``--given``, or none but a model.
+
+    Raises:
+        KvsolveError: An option cannot be used.
+    """
+    tokens = [*(asked.command or ()), *_tokens(given or ())]
+    request = request_for(asked, tokens, environment(asked.env))
+    if tokens and not _lacks_model(request):
+        return request
+    # A verb that maps what is possible needs no command; the model then has a profile's name.
+    name = asked.family or (asked.model_config and str(asked.model_config)) or "model"
+    return replace(request, command=(*tokens, "--model-path", str(name)))
+
+
+def base_question(asked: Asked, given: Sequence[str] | None) -> Question:
+    """The same, read.
+
+    Raises:
+        KvsolveError: The parser refuses something in it; the rest would answer another question.
+    """
+    question = session().ask(base_request(asked, given))
+    if question.problems:
+        raise KvsolveError(question.problems[0].message.rstrip("."))
+    return question
+
+
+def _lacks_model(request: Request) -> bool:
+    question = session().ask(request)
+    return "model_path" in question.pack.flags.fields and "model_path" not in question.config.given
+
+
+def _tokens(given: Iterable[str]) -> Iterable[str]:
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not name:
+            raise KvsolveError(f"--given takes FLAG=VALUE, not {pair!r}")
+        spelled = name if name.startswith("-") else "--" + name.replace("_", "-")
+        yield spelled
+        if equals and value.lower() != "true":
+            yield value
+
+
+def names_of(flags: FlagTable, text: str) -> list[str]:
+    """Dests of flags named with commas between."""
+    return [dest_of(flags, name) for name in text.split(",") if name]
+
+
+def vary_of(pack: Pack, texts: Iterable[str]) -> dict[str, list[Any] | None]:
+    """Flags to vary with their values: ``FLAG``, ``FLAG=a,b`` or ``FLAG,FLAG``.
+
+    Raises:
+        KvsolveError: A flag or a value is not known.
+    """
+    vary: dict[str, list[Any] | None] = {}
+    for text in texts:
+        name, equals, values = text.partition("=")
+        if equals:
+            dest = dest_of(pack.flags, name)
+            vary[dest] = values_of(pack.flags, dest, values)
+        else:
+            vary |= dict.fromkeys(names_of(pack.flags, text))
+    return vary
+
+
+def values_of(flags: FlagTable, dest: str, text: str) -> list[Any]:
+    """Values of a flag, with commas between, read as the release's parser reads them.
+
+    ``unset`` is the default of a flag that is not given; switches take ``true`` and ``false``.
+    """
+    return [_value(flags, dest, word) for word in text.split(",")]
+
+
+def _value(flags: FlagTable, dest: str, word: str) -> Any:
+    default, lower = flags.fields.get(dest), word.lower()
+    if lower == "unset":
+        return default
+    if isinstance(default, bool) or lower in ("true", "false"):
+        if lower not in ("true", "false"):
+            raise KvsolveError(f"{flags.flag(dest).name} is a switch: true or false, not {word}")
+        return lower == "true"
+    parsed = parse_argv(["--model-path", "m", flags.flag(dest).name, word], flags)
+    if parsed.problems:
+        problem = parsed.problems[0]
+        allowed = f"; it takes {', '.join(problem.suggestions)}" if problem.suggestions else ""
+        raise KvsolveError(f"{flags.flag(dest).name} does not take {word}{allowed}")
+    return parsed.values[dest]
