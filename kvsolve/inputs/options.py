@@ -66,6 +66,7 @@ class _LoraPaths(argparse.Action):
 
 
 _ACTIONS: Mapping[str, Any] = {
+    "alias": "store",
     "boolean": argparse.BooleanOptionalAction,
     "const": _KeepConst,
     "ignore": _Ignore,

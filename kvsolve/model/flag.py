@@ -35,6 +35,7 @@ FORMAT = 1
 
 ACTIONS = frozenset({
     "store",       # keep the value
+    "alias",       # an old spelling: keep the value under the name of the new one
     "store_true",  # a switch
     "boolean",     # --x and --no-x
     "const",       # keep `const`, whatever was typed

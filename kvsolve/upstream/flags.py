@@ -185,7 +185,7 @@ def _as_action(flag: Flag, action: str, values: dict[str, Any], static: Static) 
     kind, facts = known_type(values.pop("type"), static) if "type" in values else ("str", None)
     made = replace(
         flag,
-        action="const" if action == "const" else "store",
+        action=action,
         type=kind,
         type_facts=facts,
         nargs=values.pop("nargs", 0 if action == "const" else None),
