@@ -5,17 +5,20 @@ One search serves many questions about a context: what it learns in one answers 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
-from kvsolve.model.edit import Edit
-from kvsolve.solve.check import Prepared
-from kvsolve.solve.domains import Domain
 from kvsolve.solve.judge import ProgramJudge
 from kvsolve.solve.network import network_of
 from kvsolve.solve.search import Clause, Found, Search
 from kvsolve.solve.space import Space, edits_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kvsolve.model.context import Config
+    from kvsolve.model.edit import Edit
+    from kvsolve.solve.check import Prepared
+    from kvsolve.solve.domains import Domain
 
 __all__ = ["Completions", "fixed_flags"]
 

@@ -6,25 +6,28 @@ Deletion-based, see Marques-Silva, "Minimal unsatisfiability: models, algorithms
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
 from kvsolve.model.edit import Conflict
 from kvsolve.model.expression import is_constant, node, raw, walk
 from kvsolve.model.program import Let, Program, Refuse, Set, Step
 from kvsolve.model.syntax import render
 from kvsolve.packs.compile import FactTable
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.completion import Completions
 from kvsolve.solve.domains import bare
 from kvsolve.solve.judge import ConstraintJudge
 from kvsolve.solve.network import Network
 from kvsolve.solve.reasons import Literals, Reasoner
 from kvsolve.solve.search import Search
-from kvsolve.solve.space import Space
 from kvsolve.solve.specialise import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kvsolve.model.context import Config
+    from kvsolve.solve.check import Prepared
+    from kvsolve.solve.space import Space
 
 __all__ = ["conflict", "slice_of"]
 
@@ -106,10 +109,13 @@ def slice_of(program: Program, steps: Iterable[int]) -> tuple[Program, tuple[int
     kept: list[Step] = []
     origin: list[int] = []
     for number, step in enumerate(program.steps):
-        if number in needed or isinstance(step, (Let, Set)):
-            idle = number not in needed
-            kept.append(replace(step, value=None, when=False) if idle else step)  # type: ignore[call-arg]
-            origin.append(number)
+        if number in needed:
+            kept.append(step)
+        elif isinstance(step, (Let, Set)):
+            kept.append(replace(step, value=None, when=False))
+        else:
+            continue
+        origin.append(number)
     return replace(program, steps=tuple(kept), gaps=()), tuple(origin)
 
 

@@ -6,15 +6,19 @@ are summed out one at a time, the one whose neighbours have the fewest combinati
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.context import Config
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.enumerate import iter_projected
 from kvsolve.solve.grid import Grid, GridConstraint, Vary, grid_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kvsolve.model.context import Config
+    from kvsolve.solve.check import Prepared
 
 __all__ = ["TooWideError", "count", "count_grid"]
 
@@ -91,9 +95,10 @@ def _require(rows: int) -> None:
 
 def _sum_out(variable: int, tables: list[Table], sizes: list[int]) -> Table:
     """Join tables and sum a variable out of the result."""
-    scope, rows = (variable,), {(value,): 1 for value in range(sizes[variable])}
+    joined: Table = (variable,), {(value,): 1 for value in range(sizes[variable])}
     for table in sorted(tables, key=lambda t: len(t[1])):
-        scope, rows = _join((scope, rows), table)
+        joined = _join(joined, table)
+    scope, rows = joined
     place = scope.index(variable)
     rest = scope[:place] + scope[place + 1 :]
     out: dict[tuple[int, ...], int] = {}

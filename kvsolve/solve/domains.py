@@ -8,13 +8,16 @@ that some entry compares with, never invented.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
 from kvsolve.model.expression import COMPARISONS, Expr, Operand, is_constant, walk
 from kvsolve.model.flag import UNSET, Flag, FlagTable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kvsolve.model.context import Config
 
 __all__ = ["Domain", "Literals", "State", "default_of", "domain_of", "read_literals"]
 
@@ -106,7 +109,7 @@ def _compared(term: Expr) -> Iterator[tuple[str, Any]]:
             slots = [t.args[0] for t in walk(side) if t.op == "ref"]
             if len(slots) == 1:
                 several = isinstance(other, (tuple, frozenset))
-                for value in sorted(other, key=repr) if several else (other,):  # type: ignore[arg-type]
+                for value in sorted(other, key=repr) if several else (other,):
                     yield bare(slots[0]), value
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from itertools import product
 from math import prod
+from typing import TYPE_CHECKING
 
 from kvsolve.model.context import Config
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.completion import Completions
 from kvsolve.solve.engines.python_constraint import solutions
 from kvsolve.solve.grid import Grid, Vary, grid_of, values_of
 from kvsolve.solve.network import network_of
 from kvsolve.solve.space import spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kvsolve.solve.check import Prepared
 
 __all__ = ["iter_configs", "iter_projected"]
 

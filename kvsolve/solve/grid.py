@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.context import Config
@@ -22,7 +22,6 @@ from kvsolve.model.expression import (
     substitute,
     walk,
 )
-from kvsolve.model.flag import FlagTable
 from kvsolve.packs.compile import compile_predicate
 from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.solve.check import Prepared, same_value, slot_values
@@ -30,6 +29,9 @@ from kvsolve.solve.domains import State, bare, default_of, domain_of
 from kvsolve.solve.judge import is_broken
 from kvsolve.solve.network import Network, network_of, outcome
 from kvsolve.solve.space import spelling
+
+if TYPE_CHECKING:
+    from kvsolve.model.flag import FlagTable
 
 __all__ = ["Grid", "GridConstraint", "grid_of", "values_of"]
 
@@ -102,9 +104,7 @@ def grid_of(prepared: Prepared, config: Config, vary: Vary) -> Grid:
         raise KvsolveError(f"{unknown[0]} is no option of {prepared.pack.release} that can vary")
     order = {dest: at for at, dest in enumerate(flags.fields)}
     dests = tuple(sorted(wanted, key=order.__getitem__))
-    states = tuple(
-        values_of(d, config, flags, network, wanted[d]) for d in dests
-    )
+    states = tuple(values_of(d, config, flags, network, wanted[d]) for d in dests)
     maker = _Maker(prepared, network, config, dests, states)
     made = [maker.constraint(c.broken) for c in network.constraints.values()]
     return Grid(

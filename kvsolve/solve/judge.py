@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
 from kvsolve.model.expression import Operand, raw, walk
-from kvsolve.packs.evaluate import Trace
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.network import CRASHED, UNKNOWN, Network
 from kvsolve.solve.reasons import Literals, Reasoner
 from kvsolve.solve.search import Clause, Soft
-from kvsolve.solve.space import Space
-from kvsolve.solve.specialise import Constraint
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kvsolve.model.context import Config
+    from kvsolve.packs.evaluate import Trace
+    from kvsolve.solve.space import Space
+    from kvsolve.solve.specialise import Constraint
 
 __all__ = [
     "ConstraintJudge",

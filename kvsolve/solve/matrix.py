@@ -6,16 +6,18 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.context import Config
-from kvsolve.model.edit import Edit
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.completion import Completions
 from kvsolve.solve.grid import values_of
 from kvsolve.solve.judge import reports_of
 from kvsolve.solve.network import network_of
+
+if TYPE_CHECKING:
+    from kvsolve.model.edit import Edit
 
 __all__ = ["CONTEXT_AXES", "Axis", "Cell", "CellState", "Matrix", "matrix"]
 

@@ -6,14 +6,16 @@ that each term reads, what entries compare flags with, and values of terms over 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown, children, node, raw
 from kvsolve.packs.evaluate import Interpreter, NotReached
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.domains import Literals, State, bare, read_literals
-from kvsolve.solve.specialise import Constraint, Inlined
+
+if TYPE_CHECKING:
+    from kvsolve.solve.check import Prepared
+    from kvsolve.solve.specialise import Constraint, Inlined
 
 __all__ = ["CRASHED", "MANY", "UNKNOWN", "Network", "network_of"]
 

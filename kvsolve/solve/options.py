@@ -7,14 +7,17 @@ flags that are not given may be added. Every other value is excluded by a minima
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
-from kvsolve.model.edit import Edit
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.completion import Completions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kvsolve.model.context import Config
+    from kvsolve.model.edit import Edit
+    from kvsolve.solve.check import Prepared
 
 __all__ = ["FlagOptions", "Option", "options"]
 

@@ -1,21 +1,25 @@
 """Why a term holds: the values that suffice for it, generalised.
 
-A term is evaluated lazily, as upstream does, and what was read on the way is a sufficient reason for
-the result. Reading stops at *atoms*, the largest terms over a single flag: all values of the flag
-that give the atom the same value are as good a reason, so one evaluation excludes many combinations.
+A term is evaluated lazily, as upstream does, and what was read on the way is a sufficient reason
+for the result. Reading stops at *atoms*, the largest terms over a single flag: all values of the
+flag that give the atom the same value are as good a reason, so one evaluation excludes many
+combinations.
 Where a conjunction fails, only the part that failed is the reason; a crash counts as a refusal, so
 what could crash before it needs no watching.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown
 from kvsolve.packs.evaluate import Interpreter
 from kvsolve.solve.network import CRASHED, MANY, UNKNOWN, Network, outcome
-from kvsolve.solve.space import Space
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kvsolve.solve.space import Space
 
 __all__ = ["Literals", "Reasoner"]
 

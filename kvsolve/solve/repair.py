@@ -1,29 +1,33 @@
 """repair: the cheapest edits of a command line that leave nothing to refuse.
 
-A repair is a set of edits; alternatives are the subset-minimal ones, in the order of their price, one
-for each set of edited flags (docs/adr/0006-alternatives.md). The search is exact over the domains of
-:mod:`kvsolve.solve.domains`; every answer is run through the whole program before it is given.
+A repair is a set of edits; alternatives are the subset-minimal ones, in the order of their price,
+one for each set of edited flags (docs/adr/0006-alternatives.md). The search is exact over the
+domains of :mod:`kvsolve.solve.domains`; every answer is run through the whole program before it is
+given.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.context import Config
 from kvsolve.model.edit import Repair
-from kvsolve.model.flag import FlagTable
-from kvsolve.solve.check import Prepared
 from kvsolve.solve.completion import fixed_flags
 from kvsolve.solve.domains import bare
 from kvsolve.solve.judge import ProgramJudge, broken_steps, reports_of, rewritten_flags
 from kvsolve.solve.network import network_of
 from kvsolve.solve.search import Clause, Found, Search
 from kvsolve.solve.space import Space, edits_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kvsolve.model.flag import FlagTable
+    from kvsolve.solve.check import Prepared
 
 __all__ = ["Repairs", "command_tokens", "repair"]
 
@@ -75,7 +79,9 @@ def repair(
         both_ways: See that both a repair that takes a switch away and one that keeps all switches
             are among the ``k`` where there are both.
     """
-    task = _Task(prepared, config, frozenset(pins), frozenset(held), dict(weights or {}), time_limit)
+    task = _Task(
+        prepared, config, frozenset(pins), frozenset(held), dict(weights or {}), time_limit
+    )
     found = task.alternatives(k)
     if both_ways and k > 1:
         found = task.with_the_other_way(found, k)
@@ -123,9 +129,7 @@ class _Task:
         trace = self.prepared.trace(Config({**self.config.values, dest: default}, given))
         return trace.values.get(dest, default)
 
-    def _search(
-        self, *, intact: bool, first: Iterable[Clause] = ()
-    ) -> tuple[Search, ProgramJudge]:
+    def _search(self, *, intact: bool, first: Iterable[Clause] = ()) -> tuple[Search, ProgramJudge]:
         """A search for members, pins literally kept or not."""
         pins = self.pins if intact else frozenset()
         judge = ProgramJudge(self.prepared, self.network, self.space, intact=pins)
@@ -277,8 +281,10 @@ def command_tokens(config: Config, flags: FlagTable) -> tuple[str, ...]:
         value = config.values.get(dest)
         if not flag.takes_value or (flag.nargs == "?" and value == flag.const):
             continue
-        several = flag.nargs not in (None, "?") and isinstance(value, (list, tuple))
-        out.extend(_text(v) for v in (value if several else (value,)))
+        if flag.nargs not in (None, "?") and isinstance(value, (list, tuple)):
+            out.extend(_text(v) for v in value)
+        else:
+            out.append(_text(value))
     return tuple(out)
 
 

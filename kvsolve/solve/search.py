@@ -3,25 +3,27 @@
 The implicit hitting set method (Davies and Bacchus, "Solving MAXSAT by solving a sequence of
 simpler SAT instances", 2011) on finite domains. A *box* gives each changed variable a set of values
 and stands for its cheapest member. Only clauses learned so far are looked at until a member breaks
-none of them; then the judge looks at it in full and either accepts it or explains, as new clauses,
-what is wrong. A broken clause splits a box into disjoint smaller ones. Boxes leave the queue in the
+none of them; then the judge looks at it in full and either accepts it or explains, as new
+clauses, what is wrong. A broken clause splits a box into disjoint smaller ones. Boxes leave the queue in the
 order of a lower bound of their price, so the first member accepted is the best one there is.
 
 Prices are ordered by cost, then reports, rewrites, edits, values that are not the default, values
-that upstream would not choose, and declared order. Reports and rewrites are *soft* clauses: a box may
-also accept one, for its price.
+that upstream would not choose, and declared order. Reports and rewrites are *soft* clauses: a box
+may also accept one, for its price.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from heapq import heappop, heappush
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from kvsolve.solve.reasons import Literals
-from kvsolve.solve.space import Price, Space
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.solve.reasons import Literals
+    from kvsolve.solve.space import Price, Space
 
 __all__ = ["Clause", "Found", "Judge", "Search", "Soft"]
 
@@ -304,9 +306,7 @@ class Search:
             clause = self.clauses[number]
             if (clause.soft is None) is not hard or clause.soft in box.soft:
                 continue
-            options = sum(
-                1 for v, mask in clause.literals if self._domain(box, v) & ~mask
-            )
+            options = sum(1 for v, mask in clause.literals if self._domain(box, v) & ~mask)
             if best is None or (options, number) < best:
                 best = options, number
         if best is None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.context import Config
 from kvsolve.model.edit import Edit
-from kvsolve.model.flag import Flag, FlagTable
 from kvsolve.solve.check import same_value
 from kvsolve.solve.domains import Domain, State, default_of, domain_of
-from kvsolve.solve.network import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from kvsolve.model.flag import Flag, FlagTable
+    from kvsolve.solve.network import Network
 
 __all__ = ["Price", "Space", "edits_of", "spelling"]
 
@@ -162,9 +165,7 @@ def edits_of(
         typed = space.config.given.get(domain.dest)
         flag = config.given.get(domain.dest) or typed or domain.dest
         cost = space.price[variable][at].cost
-        edits.append(
-            Edit(op, domain.dest, flag, before.value, after.value, cost, also(variable))
-        )
+        edits.append(Edit(op, domain.dest, flag, before.value, after.value, cost, also(variable)))
     return tuple(edits)
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 
@@ -19,6 +18,9 @@ from kvsolve.packs.pack import Pack, StepInfo
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import Domain, default_of, domain_of
 from kvsolve.solve.network import network_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
 
 PLACE = Place("arguments.py", "Arguments.check", 1)
 
@@ -53,9 +55,7 @@ class StubCatalog:
         return StubEntry(f"KV{step:04}")
 
     def reports(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> list[StubReport]:
-        return [
-            r for r in self.held if all(same_value(values[d], v) for d, v in r.wanted.items())
-        ]
+        return [r for r in self.held if all(same_value(values[d], v) for d, v in r.wanted.items())]
 
 
 FLAGS = (

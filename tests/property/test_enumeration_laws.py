@@ -71,9 +71,7 @@ def test_projection_keeps_what_some_completion_has(case: Case, project: list[str
     every = domains(case)
     kept = {d: domain for d, domain in every.items() if d in free}
     start = {d: domain.start for d, domain in every.items()}
-    listed = {
-        d: values_of(d, case.config, flags, network_of(case.prepared)) for d in order
-    }
+    listed = {d: values_of(d, case.config, flags, network_of(case.prepared)) for d in order}
     expected = set()
     for at in product(*(range(len(domain.states)) for domain in kept.values())):
         member = start | dict(zip(kept, at, strict=True))

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 
 from kvsolve.model.context import Config
-from kvsolve.model.edit import Repair
 from kvsolve.solve.check import same_value
 from kvsolve.solve.domains import Domain, default_of
 from kvsolve.solve.judge import rewritten_flags
@@ -21,6 +20,9 @@ from tests.property.strategies import (
     is_valid,
     valid_assignments,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.model.edit import Repair
 
 SWITCHES = frozenset({"alpha", "bravo", "fixed"})
 Key = tuple[Any, ...]
@@ -74,7 +76,10 @@ def naive_repairs(
     Repairs in which the pins arrive as typed come first, minimal among themselves.
     """
     members = sorted(
-        ((naive_key(case, found, at, pins), changes(found, at)) for at in valid_assignments(case, found)),
+        (
+            (naive_key(case, found, at, pins), changes(found, at))
+            for at in valid_assignments(case, found)
+        ),
         key=lambda pair: pair[0],
     )
     intact = [m for m in members if not m[0][0]]
@@ -145,9 +150,7 @@ def test_a_repair_is_valid_and_no_part_of_its_edits_is(case: Case) -> None:
         for edit in answer.edits:
             for value in edit.also:
                 states = found[edit.dest].states
-                at = next(
-                    n for n, s in enumerate(states) if s.typed and same_value(s.value, value)
-                )
+                at = next(n for n, s in enumerate(states) if s.typed and same_value(s.value, value))
                 other = start | edits | {edit.dest: at}
                 assert is_valid(case.prepared, config_at(case, found, other))
                 assert edit_cost(edit.dest, found[edit.dest], at) == edit.cost

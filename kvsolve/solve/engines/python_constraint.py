@@ -1,7 +1,7 @@
 """python-constraint as the engine for residual problems; the only module that imports it.
 
-A fresh problem is built for every query, since solving changes one, and constraints are functions of
-values, never text, since the library executes text.
+A fresh problem is built for every query, since solving changes one, and constraints are functions
+of values, never text, since the library executes text.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ def solutions(domains: Sequence[Sequence[int]], rules: Iterable[Rule]) -> Iterat
         domains: Values of each variable.
         rules: Pairs of the variables' positions and a function of their values.
     """
-    from constraint import FunctionConstraint, OptimizedBacktrackingSolver, Problem
+    from constraint import (  # type: ignore[import-untyped]
+        FunctionConstraint,
+        OptimizedBacktrackingSolver,
+        Problem,
+    )
 
     if any(not values for values in domains):
         return

@@ -1,0 +1,71 @@
+"""A conflict is really one, and no smaller one lies inside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from hypothesis import given, settings
+
+from kvsolve.solve.conflict import conflict, slice_of
+from kvsolve.solve.judge import broken_steps
+from kvsolve.solve.repair import repair
+from tests.property.strategies import Assignment, Case, assignments, cases, config_at, domains
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kvsolve.model.context import Config
+
+
+def members(case: Case, pins: Iterable[str]) -> list[Config]:
+    """Every configuration that agrees with the pins."""
+    found = domains(case)
+    kept: Assignment = {d: found[d].start for d in pins}
+    free = {d: domain for d, domain in found.items() if d not in kept}
+    return [config_at(case, found, kept | at) for at in assignments(free)]
+
+
+def nothing_is_left(case: Case, pins: Iterable[str], codes: Iterable[str]) -> bool:
+    steps = {int(code[2:]) for code in codes}
+    prepared = case.prepared
+    return all(
+        steps.intersection(broken_steps(prepared, prepared.trace(c))) for c in members(case, pins)
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases(reports=False))
+def test_a_conflict_excludes_everything_and_each_member_is_needed(case: Case) -> None:
+    found = conflict(case.prepared, case.config)
+    answer = repair(case.prepared, case.config, pins=case.config.given, k=1)
+    assert (found is None) is (answer.feasible is True)
+    if found is None:
+        return
+    pins = [dest for dest, _ in found.pins]
+    assert all(case.config.values[d] == v for d, v in found.pins)
+    assert nothing_is_left(case, pins, found.codes)
+    for dest in pins:
+        assert not nothing_is_left(case, set(pins) - {dest}, found.codes)
+    for code in found.codes:
+        assert not nothing_is_left(case, pins, set(found.codes) - {code})
+    assert {code for code, _, _ in found.chain} == set(found.codes)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(reports=False))
+def test_without_one_of_its_facts_a_conflict_cannot_be_told(case: Case) -> None:
+    found = conflict(case.prepared, case.config)
+    if found is None or not found.facts:
+        return
+    steps = [int(code[2:]) for code in found.codes]
+    part, _ = slice_of(case.prepared.pack.program, steps)
+    assert set(found.facts) <= set(case.prepared.facts)
+    assert len(part.steps) <= len(case.prepared.pack.program.steps)
+    pins = [dest for dest, _ in found.pins]
+    for fact in found.facts:
+        known = {n: v for n, v in case.prepared.facts.items() if n != fact}
+        poorer = type(case.prepared)(
+            case.prepared.pack,
+            type(case.prepared.context)("0.0.1", "g", 8, "m", "-", known),
+        )
+        assert not nothing_is_left(Case(poorer, case.config, case.seed), pins, found.codes)
