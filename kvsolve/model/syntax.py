@@ -127,7 +127,8 @@ class _Parser:
         return raw("ref", name, self.versions.get(name, 0) if version is None else version)
 
     def _Attribute(self, tree: ast.Attribute) -> Operand:  # noqa: N802
-        if tree.attr.startswith("_"):
+        field = isinstance(tree.value, ast.Name) and tree.value.id in _VIEWS
+        if tree.attr.startswith("_") and not field:
             raise self.reject(tree, "a name after a dot does not begin with an underscore")
         root = tree.value
         if isinstance(root, ast.Name) and root.id not in self.bound and root.id != "config":

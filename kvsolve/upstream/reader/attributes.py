@@ -23,6 +23,7 @@ from kvsolve.upstream.reader.values import (
     ModuleValue,
     Platform,
     Record,
+    Stash,
     Union,
     Unreadable,
     Value,
@@ -372,5 +373,6 @@ _READ: dict[type[Any], Any] = {
     HeapRef: _of_object,
     Union: _of_union,
     FunctionValue: _of_function,
+    Stash: lambda run, owner, name, default: BoundMethod(owner, name),
     Expr: _of_term,
 }

@@ -18,6 +18,7 @@ from kvsolve.upstream.reader.values import (
     FunctionValue,
     HeapRef,
     Record,
+    Stash,
     Union,
     Unreadable,
     Value,
@@ -116,6 +117,8 @@ def _collection(name: str) -> Callable[[Run, Args, Kwargs], Value]:
         if not args:
             return {"tuple": (), "frozenset": frozenset()}.get(name) if name in ("tuple", "frozenset") else run.new_list([], name)
         source = args[0]
+        if isinstance(source, Stash):
+            return source
         if not iteration.iterable(run, source) or (name == "sorted" and kwargs):
             if source is None or isinstance(source, (int, float)):
                 raise Dead("TypeError")

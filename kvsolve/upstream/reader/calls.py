@@ -100,6 +100,7 @@ def external(run: Run, name: str, args: list[Value], kwargs: dict[str, Value]) -
     if mapped is not None:
         return raw("fact", mapped)
     given = [run.operand(a) for a in args]
+    kwargs = {k: v for k, v in kwargs.items() if not isinstance(v, Perhaps)}
     helper = run.names.helpers.get(name)
     if helper is not None:
         named = [run.operand(v) for v in kwargs.values()]
@@ -127,17 +128,19 @@ def _function(run: Run, function: FunctionValue, args: list[Value], kwargs: dict
     repeats = sum(c.function.node is function.node for c in run.calls)
     if len(run.calls) > _DEPTH or repeats > _REPEATS:
         raise Unreadable(f"recursion in {function.name}")
-    if _is_generator(function.node):
+    if _is_generator(run, function.node):
         raise Unreadable(f"the generator {function.name}")
     if _boundary(run, function, args, kwargs):
         return _attempt(run, function, args, kwargs)
     return inline(run, function, args, kwargs)
 
 
-def _is_generator(tree: ast.AST) -> bool:
-    return not isinstance(tree, ast.Lambda) and any(
-        isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(tree)
-    )
+def _is_generator(run: Run, tree: ast.AST) -> bool:
+    if tree not in run.generators:
+        run.generators[tree] = any(
+            isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(tree)
+        )
+    return run.generators[tree]
 
 
 def _boundary(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> bool:
@@ -208,7 +211,7 @@ def inline(
     _bind(run, function, number, args, dict(kwargs))
     if isinstance(function.node, ast.Lambda):
         return expressions.evaluate(run, function.node.body, Frame(function.module, number))
-    frame = Frame(function.module, number, _nonlocals(function.node))
+    frame = Frame(function.module, number, _nonlocals(run, function.node))
     run.calls.append(Call(function, function.node.lineno))
     try:
         outcomes = statements.block(run, function.node.body, frame)
@@ -219,7 +222,11 @@ def inline(
 
 def _returned(run: Run, function: FunctionValue, number: int, outcomes: statements.Outcomes) -> Value:
     """One value and state out of the ways in which a function returns."""
-    ends = [(o.when, _without(o.state, number), o.value if o.kind == "return" else None) for o in outcomes]
+    names = _locals_of(run, function)
+    ends = [
+        (o.when, _without(o.state, number, names), o.value if o.kind == "return" else None)
+        for o in outcomes
+    ]
     if not ends:
         raise Ended
     _, run.state, value = ends[-1]
@@ -236,12 +243,34 @@ def _returned(run: Run, function: FunctionValue, number: int, outcomes: statemen
     return value
 
 
-def _without(state: State, number: int) -> State:
-    return {k: v for k, v in state.items() if not (k[0] == "local" and k[1] == number)}
+def _locals_of(run: Run, function: FunctionValue) -> frozenset[str]:
+    """Every name that a function can bind."""
+    known = run.locals_of.get(function.node)
+    if known is None:
+        names = {n.arg for n in ast.walk(function.node) if isinstance(n, ast.arg)}
+        for n in ast.walk(function.node):
+            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+                names.add(n.id)
+            elif isinstance(n, ast.alias):
+                names.add(n.asname or n.name.split(".")[0])
+            elif isinstance(n, (ast.FunctionDef, ast.ExceptHandler)) and n.name:
+                names.add(n.name)
+        known = run.locals_of[function.node] = frozenset(names)
+    return known
 
 
-def _nonlocals(tree: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    return frozenset(x for n in ast.walk(tree) if isinstance(n, ast.Nonlocal) for x in n.names)
+def _without(state: State, number: int, names: frozenset[str]) -> State:
+    state = dict(state)
+    for name in names:
+        state.pop(("local", number, name), None)
+    return state
+
+
+def _nonlocals(run: Run, tree: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
+    if tree not in run.nonlocals_of:
+        found = (x for n in ast.walk(tree) if isinstance(n, ast.Nonlocal) for x in n.names)
+        run.nonlocals_of[tree] = frozenset(found)
+    return run.nonlocals_of[tree]
 
 
 def _bind(run: Run, function: FunctionValue, number: int, args: list[Value], kwargs: dict[str, Value]) -> None:

@@ -18,6 +18,7 @@ from kvsolve.upstream.reader.values import (
     Unreadable,
     Value,
     View,
+    is_operand,
 )
 
 __all__ = [
@@ -72,19 +73,21 @@ def attribute(run: Run, cls: ClassValue, name: str) -> Value:
         value = _assigned(statement, name)
         if value is None:
             continue
-        if enum_kind(run, cls) == "plain" and not name.startswith("_"):
+        kind = enum_kind(run, cls)
+        if kind and not name.startswith("_") and (kind == "plain" or _is_auto(value)):
             text = f"{cls.name}.{name}"
             run.enums[text] = (cls, name)
             return text
-        found = expressions.evaluate(run, value, Frame(cls.module, owner=cls))
-        if enum_kind(run, cls) and isinstance(found, External):
-            return name.lower()
-        return found
+        return expressions.evaluate(run, value, Frame(cls.module, owner=cls))
     for base in bases(run, cls):
         found = attribute(run, base, name)
         if found is not ABSENT:
             return found
     return ABSENT
+
+
+def _is_auto(tree: ast.expr) -> bool:
+    return isinstance(tree, ast.Call) and ast.unparse(tree.func).split(".")[-1] == "auto"
 
 
 def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
@@ -179,9 +182,9 @@ def _has_fields(run: Run, cls: ClassValue) -> bool:
 
 
 def _enum_of_value(run: Run, cls: ClassValue, kind: str, value: Value) -> Value:
-    if kind == "plain":
-        raise Unreadable(f"{cls.name} of a value")
     operand = run.operand(value)
+    if kind == "plain":
+        return _plain_member(run, cls, operand)
     members = tuple(run.operand(attribute(run, cls, n)) for n in iteration.enum_members(cls))
     known = node("in", operand, members)
     if isinstance(known, Expr):
@@ -189,6 +192,18 @@ def _enum_of_value(run: Run, cls: ClassValue, kind: str, value: Value) -> Value:
     if not known:
         raise Dead("ValueError")
     return operand
+
+
+def _plain_member(run: Run, cls: ClassValue, value: Operand) -> Value:
+    """The member of an enumeration that holds a value."""
+    rows: list[Operand] = []
+    for name in iteration.enum_members(cls):
+        tree = next(t for s in cls.node.body if (t := _assigned(s, name)) is not None)
+        held = expressions.evaluate(run, tree, Frame(cls.module, owner=cls))
+        if _is_auto(tree) or isinstance(held, Expr) or not is_operand(held):
+            raise Unreadable(f"{cls.name} of a value")
+        rows += [held, True, run.operand(attribute(run, cls, name))]
+    return node("item", raw("table", *rows), value)
 
 
 def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, ClassValue]]:

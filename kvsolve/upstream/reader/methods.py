@@ -76,11 +76,15 @@ def _platform(run: Run, name: str, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _stash(run: Run, name: str, args: Args) -> Value:
+    entries = [args[0]] if name == "append" else []
+    if name == "extend" and not isinstance(args[0], Stash):
+        entries = [x for _, x in iteration.items(run, args[0])]
     if name in ("append", "extend"):
-        entry = args[0]
-        if isinstance(entry, tuple) and len(entry) == 2:
+        for entry in entries:
+            if not isinstance(entry, tuple) or len(entry) != 2:
+                raise Unreadable("a declaration that is no pair")
             record.declare_all(run, entry[1])
-            return None
+        return None
     raise Unreadable(f"declarations .{name}")
 
 

@@ -77,6 +77,8 @@ def _define(run: Run, module_name: str, name: str) -> Value:
     module = run.modules.get(module_name)
     if module_name.split(".")[0] != _OWN or module is None:
         return External(f"{module_name}.{name}")
+    if name == "current_platform":
+        return Platform(methods=True)
     definition = module.definitions.get(name)
     if definition is None:
         return _not_defined(run, module_name, name, module.stars)
@@ -88,8 +90,6 @@ def _define(run: Run, module_name: str, name: str) -> Value:
         return follow(run, definition)
     if name == "envs":
         return EnvTable()
-    if name == "current_platform":
-        return Platform(methods=True)
     if name == "logger":
         return External("logger")
     return _constant(run, definition, Frame(module), name)

@@ -68,6 +68,8 @@ def read_view(run: Run, view: View, name: str) -> Value:
 
 def write_raw(run: Run, name: str, value: Value) -> None:
     """``server_args.name = value``."""
+    if isinstance(value, Stash):
+        return
     if name not in run.fields:
         run.state["raw", name] = value
         return

@@ -115,6 +115,9 @@ class Run:
         self.reached: dict[tuple[str, int], bool] = {}
         self.enums: dict[str, tuple[ClassValue, str]] = {}
         self.unreadable_functions: set[str] = set()
+        self.locals_of: dict[ast.AST, frozenset[str]] = {}
+        self.nonlocals_of: dict[ast.AST, frozenset[str]] = {}
+        self.generators: dict[ast.AST, bool] = {}
         self.quiet = 0
         self.aliased = False
         self.building: list[str] = []

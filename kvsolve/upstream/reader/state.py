@@ -81,13 +81,12 @@ class _Merge:
         self.out: State = dict(then)
 
     def merge(self) -> State:
-        for key, b in self.other.items():
-            a = self.then.get(key, ABSENT)
-            if a is not b:
-                self.out[key] = self.join(key, a, b)
-        for key, a in self.then.items():
-            if key not in self.other:
-                self.out[key] = self.join(key, a, ABSENT)
+        then, other = self.then, self.other
+        get = then.get
+        for key in [k for k, b in other.items() if get(k, ABSENT) is not b]:
+            self.out[key] = self.join(key, get(key, ABSENT), other[key])
+        for key in [k for k in then if k not in other]:
+            self.out[key] = self.join(key, then[key], ABSENT)
         return self.out
 
     def join(self, key: Key, a: Value, b: Value) -> Value:
@@ -101,6 +100,8 @@ class _Merge:
         value = self.values(a, b)
         if kind == "local":
             return self.run.named(key[2], value)
+        if kind == "declared":
+            return self.run.named(f"{key[1]}_is_declared", value)
         if kind == "extra":
             return self.run.named(f"{key[1]}_{key[2]}", value)
         return value

@@ -1,0 +1,48 @@
+"""Reading a release's resolution program and writing it into the packs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kvsolve.packs.files import constraints_directory
+from kvsolve.upstream.reader.facts import load_fact_names
+from kvsolve.upstream.reader.program import Reading, read_release
+from kvsolve.upstream.source import SourceTree
+
+if TYPE_CHECKING:
+    from kvsolve.model.program import Program
+
+__all__ = ["extract", "read_source"]
+
+_RECURSION = 20_000
+
+
+def read_source(path: str | Path) -> Reading:
+    """Read the program of a wheel, an unpacked wheel or a source checkout.
+
+    Raises:
+        KvsolveError: The path is no SGLang release.
+    """
+    tree = SourceTree.open(path)
+    names = load_fact_names(constraints_directory() / "sglang" / "facts.toml")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _RECURSION))
+    try:
+        return read_release(tree, names)
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def extract(path: str | Path, out_dir: str | Path) -> Program:
+    """Read a release and write ``<out_dir>/<release>.jsonl``.
+
+    Raises:
+        KvsolveError: The path is no SGLang release.
+    """
+    program = read_source(path).program
+    target = Path(out_dir)
+    target.mkdir(parents=True, exist_ok=True)
+    (target / f"{program.release}.jsonl").write_text(program.dump(), encoding="utf-8")
+    return program
