@@ -1,0 +1,92 @@
+"""``kvsolve upstream``: for maintainers, who read releases into packs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from kvsolve.cli.answering import emit
+from kvsolve.cli import known
+from kvsolve.errors import KvsolveError
+
+app = typer.Typer(
+    help="For maintainers: read a release's source, never importing it, into packs.",
+    no_args_is_help=True,
+)
+Source = Annotated[
+    Path,
+    typer.Argument(
+        metavar="WHEEL-or-DIR", help="A wheel of SGLang, unpacked or not, or a checkout."
+    ),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option("--out", metavar="FILE", help="Where to write; stdout if none."),
+]
+
+
+@app.command("flags")
+def flags(source: Source, out: Out = None) -> int:
+    """Write the flag table of a release."""
+    from kvsolve.upstream.flags import read_flags
+    from kvsolve.upstream.source import SourceTree
+
+    _require(source)
+    table = read_flags(SourceTree.open(source))
+    _write(out, table.dumps("kvsolve upstream flags"))
+    print(f"SGLang {table.release}: {len(table)} options", file=sys.stderr)
+    return 0
+
+
+@app.command("extract")
+def extract(source: Source, out: Out = None) -> int:
+    """Write the program of a release: what its argument resolution does, step by step."""
+    from kvsolve.upstream.extract import read_source
+
+    _require(source)
+    program = read_source(source).program
+    _write(out, program.dump())
+    print(
+        f"SGLang {program.release}: {len(program.steps)} steps, {len(program.gaps)} gaps",
+        file=sys.stderr,
+    )
+    return 0
+
+
+@app.command("inventory")
+def inventory(source: Source, format: known.Format = "text") -> int:
+    """List every raise and assert statement of argument resolution and what became of it."""
+    from dataclasses import asdict
+
+    from kvsolve.outputs.listing import listing
+    from kvsolve.upstream.extract import read_source
+
+    _require(source)
+    reading = read_source(source)
+    rows: list[dict[str, Any]] = [asdict(row) for row in reading.rows]
+    columns = tuple(rows[0]) if rows else ()
+    about = {
+        "sglang": reading.program.release,
+        "statements": dict(reading.program.statements),
+        "unmapped": dict(sorted(reading.unmapped.items())),
+    }
+    emit(listing("statements", rows, columns, format, about))
+    return 0
+
+
+def _require(source: Path) -> None:
+    if not source.exists():
+        raise KvsolveError(f"{source}: no such file or directory")
+
+
+def _write(out: Path | None, text: str) -> None:
+    if out is None:
+        emit(text)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KvsolveError(f"{out}: cannot be written: {error.strerror}") from None
