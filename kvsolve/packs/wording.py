@@ -1,0 +1,251 @@
+"""Reasons and remedies for entries without a curated text, generated from their guards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kvsolve.model.expression import Expr, Operand, is_constant, walk
+from kvsolve.model.program import Let, Program, Refuse, Set
+from kvsolve.packs.phrases import Phrase, PhraseBook, Phraser, UnphrasedError, listed, shown_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+__all__ = ["Wording"]
+
+_MOST_PHRASES = 6
+_MOST_FLAGS = 8
+_DEPTH = 3
+_MOST_WAYS = 3
+
+
+class Wording:
+    """Words the steps of one program.
+
+    Args:
+        program: The program.
+        spelling: Flag by dest -> its ``--kebab`` spelling, None for what is no flag.
+        book: Wordings of facts and named results.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        spelling: Callable[[str], str | None],
+        book: PhraseBook | None = None,
+    ) -> None:
+        self.book = book or PhraseBook()
+        self.spelling = spelling
+        self.results = dict(_results(program))
+        self.phraser = Phraser(self.results, spelling, self.book)
+
+    def reason(self, step: Refuse | Set) -> str:
+        """One sentence that says when the step happens and, for a rewrite, what it does."""
+        if isinstance(step, Refuse):
+            return self._refusal(step)
+        return self._rewrite(step)
+
+    def crash(self, function: str) -> str:
+        """One sentence for a break in a function."""
+        return (
+            f"SGLang does not refuse this on purpose: its code breaks in {function} on values "
+            "that it does not expect, often on a flag left unset."
+        )
+
+    def flags(self, operand: Operand) -> tuple[str, ...]:
+        """Dests of the flags that take part in a condition: read directly first, then through
+        named results, at most a few."""
+        found: dict[str, None] = {}
+        layer = [operand]
+        seen: set[tuple[str, int]] = set()
+        for _ in range(_DEPTH):
+            below: list[Operand] = []
+            for term in walk(*layer):
+                if term.op != "ref":
+                    continue
+                if term.args in self.results and term.args not in seen:
+                    seen.add(term.args)
+                    below.append(self.results[term.args])
+                name = term.args[0].removeprefix("raw.").removeprefix("given.")
+                if term.args not in self.results and self.spelling(name):
+                    found[name] = None
+            if found and len(found) >= 2:
+                break
+            layer = below
+        return tuple(found)[:_MOST_FLAGS]
+
+    def remedy(self, step: Refuse) -> str | None:
+        """A way out that follows from the guard alone, or None.
+
+        Only values that nothing has rewritten before the refusal count: changing those makes one
+        of its conditions false for certain.
+        """
+        ways = [w for c in reversed(_conjuncts(step.when)) if (w := self._way_out(c))]
+        drops = [w for w in ways if w.startswith("drop")]
+        others = [w for w in ways if not w.startswith("drop")]
+        chosen = list(dict.fromkeys([*others[:2], *drops]))[:_MOST_WAYS]
+        if not chosen:
+            return None
+        text = " or ".join(chosen)
+        return f"{text[0].upper()}{text[1:]}."
+
+    def _refusal(self, step: Refuse) -> str:
+        phrases, further = self._phrases(step.when)
+        head = _together([p.text for p in phrases if p.role == "flag"])
+        tail = _circumstances(phrases, further)
+        if head:
+            return f"{head} is refused{tail}."
+        return f"Refused{tail or ' always'}."
+
+    def _rewrite(self, step: Set) -> str:
+        dest = step.name.removeprefix("raw.")
+        flag = self.spelling(dest) or f"the internal setting {dest}"
+        phrases, further = self._phrases(step.when)
+        used = _together([p.text for p in phrases if p.role == "flag"])
+        tail = _circumstances(phrases, further)
+        return f"SGLang {self._write(flag, step.value)}{f' with {used}' if used else ''}{tail}."
+
+    def _write(self, flag: str, value: Operand) -> str:
+        if value is True:
+            return f"turns {flag} on"
+        if value is False:
+            return f"turns {flag} off"
+        if value is None:
+            return f"unsets {flag}"
+        return f"sets {flag} to {self._values(value)}"
+
+    def _values(self, value: Operand) -> str:
+        outcomes = list(dict.fromkeys(_outcomes(value)))
+        if len(outcomes) > 1 and all(is_constant(o) for o in outcomes):
+            return f"{listed([shown_value(o) for o in outcomes])}, as the launch requires"
+        try:
+            return self.phraser.value(value)
+        except UnphrasedError:
+            return "a value that it computes"
+
+    def _phrases(self, when: Operand) -> tuple[list[Phrase], int]:
+        """Phrases of the conjuncts, in order, and how many conditions have none."""
+        found: dict[Phrase, None] = {}
+        further = 0
+        for part in _conjuncts(when):
+            if self._is_premise(part):
+                continue
+            try:
+                found[self.phraser.condition(part)] = None
+            except UnphrasedError:
+                further += 1
+        kept = _most_telling(list(found))
+        return kept, further + len(found) - len(kept)
+
+    def _is_premise(self, part: Operand) -> bool:
+        if not isinstance(part, Expr):
+            return True
+        names = {t.args[0] for t in walk(part) if t.op in ("fact", "ref", "helper", "env")}
+        return bool(names) and names <= self.book.premises
+
+    def _way_out(self, part: Operand) -> str | None:
+        """How to make one condition false by one edit."""
+        if not isinstance(part, Expr):
+            return None
+        positive = part.op != "not"
+        term = part if positive else part.args[0]
+        if flag := self._untouched(term):
+            return f"drop {flag}" if positive else f"add {flag}"
+        if len(term.args) != 2 or not positive or not is_constant(term.args[1]):
+            return None
+        flag, value = self._untouched(term.args[0]), term.args[1]
+        return _edit(term.op, flag, value) if flag else None
+
+    def _untouched(self, term: Operand) -> str | None:
+        if not isinstance(term, Expr) or term.op != "ref" or term.args[1] != 0:
+            return None
+        return self.phraser.flag(term)
+
+
+def _results(program: Program) -> Iterator[tuple[tuple[str, int], Operand]]:
+    """Each named result at each version."""
+    versions: dict[str, int] = {}
+    for step in program.steps:
+        if isinstance(step, (Let, Set)):
+            version = versions[step.name] = versions.get(step.name, 0) + 1
+            if isinstance(step, Let):
+                yield (step.name, version), step.value
+
+
+def _conjuncts(operand: Operand) -> list[Operand]:
+    if isinstance(operand, Expr) and operand.op == "and":
+        return list(operand.args)
+    return [operand]
+
+
+def _outcomes(value: Operand) -> Iterator[Operand]:
+    """The values that a conditional can give."""
+    if isinstance(value, Expr) and value.op == "if":
+        yield from _outcomes(value.args[1])
+        yield from _outcomes(value.args[2])
+    else:
+        yield value
+
+
+def _most_telling(phrases: list[Phrase]) -> list[Phrase]:
+    """The phrases to show where there are too many: what is used before what is not, the last
+    conditions before the first."""
+    if len(phrases) <= _MOST_PHRASES:
+        return phrases
+    rank = {"flag": 0, "where": 1, "clause": 2, "without": 3}
+    order = sorted(range(len(phrases)), key=lambda i: (rank[phrases[i].role], -i))
+    kept = set(order[:_MOST_PHRASES])
+    return [p for i, p in enumerate(phrases) if i in kept]
+
+
+def _together(texts: list[str]) -> str:
+    if len(texts) < 2:
+        return "".join(texts)
+    return f"{texts[0]} with {listed(texts[1:], 'and', 10)}"
+
+
+def _circumstances(phrases: list[Phrase], further: int) -> str:
+    by_role: dict[str, list[str]] = {}
+    for phrase in phrases:
+        by_role.setdefault(phrase.role, []).append(phrase.text)
+    parts = []
+    if without := by_role.get("without"):
+        parts.append(f" without {listed(without, 'and', 10)}")
+    if where := by_role.get("where"):
+        parts.append(" " + ", ".join(where))
+    clauses = by_role.get("clause", [])
+    if further:
+        more = f"{further} further condition{'s hold' if further > 1 else ' holds'}"
+        clauses = [*clauses, more]
+    if clauses:
+        parts.append(f" when {listed(clauses, 'and', 10)}")
+    return "".join(parts)
+
+
+def _edit(op: str, flag: str, value: Operand) -> str | None:
+    if value is None:
+        return {"is": f"give {flag}", "is_not": f"drop {flag}"}.get(op)
+    if isinstance(value, bool):
+        on = (op in ("eq", "is")) is value
+        return f"drop {flag}" if on else f"add {flag}"
+    values = sorted(value, key=str) if isinstance(value, frozenset) else value
+    many = (
+        [shown_value(v) for v in values if v is not None]
+        if isinstance(values, tuple | list)
+        else []
+    )
+    if op in ("in", "not_in"):
+        known = isinstance(values, tuple | list) and many and len(many) <= _MOST_WAYS + 1
+        if not known:
+            return None
+        other = f"choose another {flag} than {listed(many)}"
+        return other if op == "in" else f"set {flag} to {listed(many)}"
+    shown = shown_value(value)
+    return {
+        "eq": f"choose another {flag} than {shown}",
+        "ne": f"set {flag} to {shown}",
+        "gt": f"set {flag} to at most {shown}",
+        "ge": f"set {flag} below {shown}",
+        "lt": f"set {flag} to at least {shown}",
+        "le": f"set {flag} above {shown}",
+    }.get(op)
