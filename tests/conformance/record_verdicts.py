@@ -25,6 +25,7 @@ def record(batch: Batch, workers: int) -> int:
     Returns:
         How many verdicts it holds; harness errors and missing packages are left out.
     """
+    defaults = flag_table(batch.release).fields
     outcomes = [
         outcome
         for outcome in run_jobs(batch.release, list(draw(batch)), workers)
@@ -41,7 +42,6 @@ def record(batch: Batch, workers: int) -> int:
             for name in ("torch", "transformers")
         },
     }
-    defaults = flag_table(batch.release).fields
     write_verdicts(recorded_path(batch.release), header, outcomes, defaults)
     return len(outcomes)
 
