@@ -47,7 +47,7 @@ class Merged:
     problems: tuple[ParseProblem, ...] = ()
 
 
-class _Refused(Exception):
+class _RefusedError(Exception):
     """The release stops at the file."""
 
 
@@ -77,7 +77,7 @@ def merge_config_file(
             own = list(range(len(argv)))  # the release leaves an empty name to its parser
         else:
             added = _added(places, path, table, read or read_yaml)
-    except _Refused as reason:
+    except _RefusedError as reason:
         problems.append(_problem(place, path, str(reason)))
     return Merged(
         (*(token for _, token in added), *(argv[i] for i in own)),
@@ -100,24 +100,24 @@ def _added(
 ) -> list[tuple[str, str]]:
     """The (key, token) pairs that the file gives."""
     if len(places) > 1:
-        raise _Refused("only one file may be given")
+        raise _RefusedError("only one file may be given")
     if path is None:
-        raise _Refused("no file is given")
+        raise _RefusedError("no file is given")
     if Path(path).suffix.lower() not in (".yaml", ".yml"):
-        raise _Refused("the file's name must end in .yaml or .yml")
+        raise _RefusedError("the file's name must end in .yaml or .yml")
     content = read(Path(path))
     if content is None:
         return []
     if not isinstance(content, dict):
-        raise _Refused("the file must hold a mapping of options")
+        raise _RefusedError("the file must hold a mapping of options")
     bare, refused = switches(table), unsupported(table)
     pairs = []
     for key, value in content.items():
         if not isinstance(key, str):
-            raise _Refused(f"the key {key} is not text")
+            raise _RefusedError(f"the key {key} is not text")
         name = key.replace("-", "_")
         if name in refused:
-            raise _Refused(f"{key} is an option that a file cannot give in this release")
+            raise _RefusedError(f"{key} is an option that a file cannot give in this release")
         pairs += [(key, token) for token in _tokens(key, value, name in bare)]
     return pairs
 
@@ -143,7 +143,7 @@ def _as_json(value: dict[Any, Any]) -> str:
     try:
         return json.dumps(value)
     except TypeError as error:
-        raise _Refused(f"a value cannot be written as JSON: {error}") from error
+        raise _RefusedError(f"a value cannot be written as JSON: {error}") from error
 
 
 def _keys(flag: Flag, table: FlagTable) -> set[str]:
