@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from kvsolve.inputs.gpu import GpuProfile
     from kvsolve.model.flag import Flag
+    from kvsolve.packs.catalog import EntryInfo
     from kvsolve.packs.pack import Pack
 
 app = typer.Typer()
@@ -163,3 +164,44 @@ def _coverage(pack: Pack) -> dict[str, Any]:
         "gaps": len(program.gaps),
         "last_stage": pack.last_stage,
     }
+
+
+@app.command("rules")
+def rules(
+    sglang: Release = None,
+    flag: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--flag", metavar="FLAG", help="Only entries that read this flag; repeatable."
+        ),
+    ] = None,
+    kind: Annotated[
+        Literal["refuse", "set", "crash", "report"] | None,
+        typer.Option("--kind", help="Only refusals, rewrites, unmeant breaks or reports."),
+    ] = None,
+    curated: Annotated[
+        bool, typer.Option("--curated", help="Only entries with a text written by hand.")
+    ] = False,
+    format: Format = "text",
+) -> int:
+    """List the entries of a release: what it refuses, rewrites, and is reported to get wrong."""
+    from kvsolve.api import dest_of
+
+    pack = _pack(sglang)
+    wanted = {dest_of(pack.flags, name) for name in flag or ()}
+    rows = [
+        _rule(entry)
+        for entry in pack.catalog.all()
+        if (kind is None or entry.kind == kind)
+        and (not curated or entry.curated)
+        and wanted <= set(entry.flags)
+    ]
+    columns = ("code", "kind", "stage", "slug", "message")
+    emit(listing("rules", rows, columns, format, {"sglang": pack.release}))
+    return 0
+
+
+def _rule(entry: EntryInfo) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(entry), "ground": entry.ground.to_dict()}

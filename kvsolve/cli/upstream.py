@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from kvsolve.cli.answering import emit
-from kvsolve.cli import known
+from kvsolve.cli.known import Format  # noqa: TC001 - Typer evaluates the annotation
 from kvsolve.errors import KvsolveError
 
 app = typer.Typer(
@@ -57,7 +57,7 @@ def extract(source: Source, out: Out = None) -> int:
 
 
 @app.command("inventory")
-def inventory(source: Source, format: known.Format = "text") -> int:
+def inventory(source: Source, format: Format = "text") -> int:
     """List every raise and assert statement of argument resolution and what became of it."""
     from dataclasses import asdict
 
