@@ -10,6 +10,7 @@ from kvsolve.upstream.reader import attributes, iteration
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
+    ClassValue,
     Dead,
     External,
     HeapRef,
@@ -51,6 +52,8 @@ def binary(run: Run, operator: type[ast.operator], a: Value, b: Value) -> Value:
         return _collections(run, op, a, b)
     if isinstance(a, tuple) and isinstance(b, tuple) and op == "add":
         return a + b
+    if op == "bitor" and isinstance(b, (ClassValue, External)):
+        return (*(a if isinstance(a, tuple) else (a,)), b)
     result = node(op, run.operand(a), run.operand(b))
     if isinstance(result, Expr) and result.op == "crash":
         raise Dead(result.args[0])
