@@ -6,6 +6,7 @@ import pytest
 
 from .comparison import Answer, Exclusions, compare, load_exclusions
 from .tally import tally
+from .thresholds import reached
 
 NONE = Exclusions(frozenset(), frozenset())
 OK = {"status": "ok", "stage": "args", "resolved": {"page_size": 64, "tp_size": 1, "port": 3}}
@@ -116,3 +117,12 @@ def test_a_tally_counts_and_keeps_examples():
     assert told["skipped"] == {"missing package": 1}
     assert {entry["count"] for entry in told["disagreements"]} == {1}
     assert len(told["disagreements"]) == 2
+
+
+def test_a_small_sample_passes_unless_chance_cannot_explain_it():
+    assert reached("args: verdict", 999, 1000)
+    assert not reached("args: verdict", 998, 1000)
+    assert reached("args: verdict", 998, 1000, strict=False)
+    assert not reached("args: verdict", 990, 1000, strict=False)
+    assert not reached("repairs accepted", 999, 1000, strict=False)
+    assert not reached("args: verdict", 0, 0, strict=False)
