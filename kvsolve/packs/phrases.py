@@ -8,6 +8,7 @@ counts it as a further condition instead of showing code.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ _MIRROR = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "truediv": "/", "mod": "modulo"}
 _TRANSPARENT = frozenset({"lower", "upper", "strip", "lstrip", "rstrip"})
 _CASTS = frozenset({"int", "str", "bool", "float", "list", "tuple", "set", "frozenset", "sorted"})
+_ENUM = re.compile(r"^[A-Z][A-Za-z]+\.(?=[A-Z_0-9]+$)")
+_NUMBER = re.compile(r"_\d+$")
 _SMALL = 5
 _MOST_LISTED = 4
 
@@ -56,6 +59,14 @@ class PhraseBook:
     values: Mapping[str, str] = field(default_factory=dict)
     premises: frozenset[str] = frozenset()
 
+    def held(self, name: str) -> tuple[str, str] | None:
+        """The phrases of a fact or result, found also under its name without a number."""
+        return self.holds.get(name) or self.holds.get(_NUMBER.sub("", name))
+
+    def value(self, name: str) -> str | None:
+        """The noun phrase of a fact, result or attribute."""
+        return self.values.get(name) or self.values.get(_NUMBER.sub("", name))
+
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> PhraseBook:
         """The book from the parsed ``phrases.toml``."""
@@ -84,7 +95,7 @@ def shown_value(value: object) -> str:
         items = sorted(value, key=str) if isinstance(value, frozenset) else list(value)
         return "[" + ", ".join(shown_value(v) for v in items) + "]"
     if isinstance(value, str):
-        return value if value else "an empty text"
+        return _ENUM.sub("", value) if value else "an empty text"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
@@ -153,9 +164,8 @@ class Phraser:
         """A fact, a named result or a test by its wording in the book, else by what it says."""
         if operand.op in ("fact", "ref", "helper"):
             name = operand.args[0]
-            if name in self.book.holds:
-                text = self.book.holds[name][0 if holds else 1]
-                return Phrase("where", text)
+            if (pair := self.book.held(name)) is not None:
+                return Phrase("where", pair[0 if holds else 1])
             definition = self.results.get(operand.args[:2]) if operand.op == "ref" else None
             if isinstance(definition, Expr) and _atoms(definition) <= _SMALL:
                 return self.condition(definition, holds, depth + 1)
@@ -163,7 +173,7 @@ class Phraser:
             return self._text_test(operand, holds)
         if operand.op == "any":
             raise UnphrasedError
-        return Phrase("clause", f"{self.value(operand)} is {'set' if holds else 'not set'}")
+        return Phrase("clause", f"{self.value(operand)} is {'' if holds else 'not '}set")
 
     def _text_test(self, operand: Expr, holds: bool) -> Phrase:
         """``startswith`` and ``endswith``."""
@@ -231,6 +241,8 @@ class Phraser:
         if b is None or isinstance(b, bool):
             return self._switched(op, a, b)
         name = self.value(a)
+        if name.startswith("--") and " " not in name:
+            return _flag_against(name, op, b, given=False)
         if op in ("in", "not_in"):
             values = [shown_value(v) for v in _items(b)]
             return Phrase("clause", f"{name} is {'not ' if op == 'not_in' else ''}{listed(values)}")
@@ -244,7 +256,10 @@ class Phraser:
         """A comparison of something other than a flag with None, True or False."""
         same = op in ("eq", "is")
         if b is None:
-            return Phrase("clause", f"{self.value(a)} is {'not ' if same else ''}known")
+            name = self.value(a)
+            if name.startswith("--"):
+                return _flag_against(name, op, None, given=False)
+            return Phrase("clause", f"{name} is {'not ' if same else ''}known")
         return self.condition(a, same is bool(b), 1)
 
     def value(self, operand: Operand, depth: int = 0) -> str:
@@ -294,20 +309,36 @@ class Phraser:
 
     def _named_value(self, operand: Expr) -> str:
         name = operand.args[0]
-        if name in self.book.values:
-            return self.book.values[name]
+        if (known := self.book.value(name)) is not None:
+            return known
         root, _, rest = name.partition(".")
         if operand.op == "fact" and rest:
-            owner = {"model": "the model's", "gpu": "the GPU's", "host": "the host's"}.get(root)
-            return f"{owner or f'the {root} fact'} {_words(rest)}"
-        return f"the {_words(name)}" if operand.op != "fact" else "the model's configuration"
+            return f"the environment variable {rest}" if root == "env" else _owned(root, rest)
+        if operand.op == "fact":
+            return "the model's configuration"
+        if operand.op == "helper" or self.results.get(operand.args) is None:
+            return f"the {_words(_NUMBER.sub('', name.rpartition(':')[2]))}"
+        return self._result(operand)
+
+    def _result(self, operand: Expr) -> str:
+        """A named result by what it is, where that is short."""
+        definition = self.results[operand.args]
+        if isinstance(definition, Expr) and definition.op in ("attr", "getattr", "fact", "helper"):
+            return self.value(definition, 2)
+        if self.flag(definition) is not None:
+            return self.value(definition)
+        raise UnphrasedError
 
     def _attribute(self, operand: Expr) -> str:
         """An attribute of the model's configuration."""
         name = operand.args[1]
-        if name in self.book.values:
-            return self.book.values[name]
-        return f"the model's {_words(name)}"
+        return self.book.value(name) or f"the model's {_words(name)}"
+
+
+def _owned(root: str, rest: str) -> str:
+    owner = {"model": "the model's", "gpu": "the GPU's", "host": "the host's"}
+    owner |= {"draft": "the draft model's", "packages": "the installed"}
+    return f"{owner.get(root, 'the')} {_words(rest)}"
 
 
 def _words(name: str) -> str:

@@ -30,6 +30,7 @@ __all__ = [
     "dump_registry",
     "function_name",
     "load_registry",
+    "plain_text",
     "update_registry",
 ]
 
@@ -104,7 +105,7 @@ def function_name(symbol: str) -> str:
     return symbol.rpartition(".")[2].lstrip("_") or symbol
 
 
-def _plain(operand: Operand) -> str:
+def plain_text(operand: Operand) -> str:
     """Text of an operand without versions, equal for equal questions."""
     text = render(operand)
     while (stripped := _VERSION.sub(r"\1", text)) != text:
@@ -121,7 +122,7 @@ def atoms_of(operand: Operand) -> frozenset[str]:
         if isinstance(term, Expr) and term.op in ("and", "or", "not"):
             stack.extend(term.args)
         elif isinstance(term, Expr):
-            found.add(_plain(term))
+            found.add(plain_text(term))
     return frozenset(found)
 
 
@@ -129,7 +130,7 @@ def _deciding(operand: Operand) -> str:
     """The last conjunct: what the statement itself asks."""
     if isinstance(operand, Expr) and operand.op == "and":
         operand = operand.args[-1]
-    return _plain(operand)
+    return plain_text(operand)
 
 
 @dataclass(slots=True)
@@ -181,7 +182,7 @@ def _single(step: Refuse | Set) -> _Unit:
         return _Unit(
             "refuse", step.raises, place, {step.key: None}, atoms, {_deciding(step.when)}, words
         )
-    value = f"= {_plain(step.value)}"
+    value = f"= {plain_text(step.value)}"
     atoms = atoms_of(step.when) | {value}
     about = step.name.removeprefix("raw.")
     return _Unit("set", about, place, {step.key: None}, atoms, {value}, frozenset())

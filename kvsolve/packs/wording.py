@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kvsolve.model.expression import Expr, Operand, is_constant, walk
 from kvsolve.model.program import Let, Program, Refuse, Set
 from kvsolve.packs.phrases import Phrase, PhraseBook, Phraser, UnphrasedError, listed, shown_value
+from kvsolve.packs.registry import plain_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,7 +57,7 @@ class Wording:
         """Dests of the flags that take part in a condition: read directly first, then through
         named results, at most a few."""
         found: dict[str, None] = {}
-        layer = [operand]
+        layer: list[Operand] = self._telling(operand)
         seen: set[tuple[str, int]] = set()
         for _ in range(_DEPTH):
             below: list[Operand] = []
@@ -127,21 +128,22 @@ class Wording:
         """Phrases of the conjuncts, in order, and how many conditions have none."""
         found: dict[Phrase, None] = {}
         further = 0
-        for part in _conjuncts(when):
-            if self._is_premise(part):
-                continue
+        for part in _without_implied(self._telling(when)):
             try:
                 found[self.phraser.condition(part)] = None
             except UnphrasedError:
                 further += 1
-        kept = _most_telling(list(found))
-        return kept, further + len(found) - len(kept)
+        distinct = _without_repeats(list(found))
+        kept = _most_telling(distinct)
+        return kept, further + len(distinct) - len(kept)
+
+    def _telling(self, when: Operand) -> list[Operand]:
+        return [part for part in _conjuncts(when) if not self._is_premise(part)]
 
     def _is_premise(self, part: Operand) -> bool:
         if not isinstance(part, Expr):
             return True
-        names = {t.args[0] for t in walk(part) if t.op in ("fact", "ref", "helper", "env")}
-        return bool(names) and names <= self.book.premises
+        return plain_text(part) in self.book.premises
 
     def _way_out(self, part: Operand) -> str | None:
         """How to make one condition false by one edit."""
@@ -176,6 +178,38 @@ def _conjuncts(operand: Operand) -> list[Operand]:
     if isinstance(operand, Expr) and operand.op == "and":
         return list(operand.args)
     return [operand]
+
+
+def _without_implied(parts: list[Operand]) -> list[Operand]:
+    """Conditions without those that an equality beside them makes plain."""
+    decided = {
+        p.args[0]
+        for p in parts
+        if isinstance(p, Expr) and p.op in ("eq", "in") and is_constant(p.args[1])
+    }
+    return [p for p in parts if not (isinstance(p, Expr) and _is_implied(p, decided))]
+
+
+def _is_implied(part: Expr, decided: set[Operand]) -> bool:
+    if part.op == "not" and isinstance(part.args[0], Expr) and part.args[0].op == "or":
+        return all(isinstance(p, Expr) and _is_unset(p, decided) for p in part.args[0].args)
+    if part.op not in ("ne", "not_in", "is_not") or not is_constant(part.args[1]):
+        return False
+    return part.args[0] in decided
+
+
+def _is_unset(part: Expr, decided: set[Operand]) -> bool:
+    return part.op == "is" and part.args[1] is None and bool(decided)
+
+
+def _without_repeats(phrases: list[Phrase]) -> list[Phrase]:
+    """Phrases without a bare flag that another phrase says more of."""
+    texts = [p.text for p in phrases if p.role == "flag"]
+    return [
+        p
+        for p in phrases
+        if p.role != "flag" or not any(t != p.text and t.startswith(f"{p.text} ") for t in texts)
+    ]
 
 
 def _outcomes(value: Operand) -> Iterator[Operand]:
