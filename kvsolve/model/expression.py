@@ -59,6 +59,7 @@ __all__ = [
     "any_of",
     "can_crash",
     "children",
+    "crashes_by_itself",
     "if_",
     "is_boolean",
     "is_constant",
@@ -201,15 +202,16 @@ def can_crash(operand: Operand) -> bool:
         return isinstance(operand, tuple) and any(can_crash(part) for part in operand)
     found = _partial.get(operand)
     if found is None:
-        found = not _is_total(operand) or any(can_crash(c) for c in children(operand))
+        found = crashes_by_itself(operand) or any(can_crash(c) for c in children(operand))
         _partial[operand] = found
     return found
 
 
-def _is_total(term: Expr) -> bool:
+def crashes_by_itself(term: Expr) -> bool:
+    """Tell whether a term's own operation may have no value, its operands left aside."""
     if term.op in ("in", "not_in"):
-        return isinstance(term.args[1], tuple) and is_constant(term.args[1])
-    return term.op in _TOTAL_OPS or (term.op == "call" and term.args[0] == "bool")
+        return not (isinstance(term.args[1], tuple) and is_constant(term.args[1]))
+    return term.op not in _TOTAL_OPS and not (term.op == "call" and term.args[0] == "bool")
 
 
 def truth(value: Operand) -> Operand:

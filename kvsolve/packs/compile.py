@@ -11,14 +11,25 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import COMPARISONS, Crash, Expr, Operand, Unknown, children, is_constant
+from kvsolve.model.expression import (
+    COMPARISONS,
+    Crash,
+    Expr,
+    Operand,
+    Unknown,
+    children,
+    crashes_by_itself,
+    is_constant,
+)
 from kvsolve.model.program import Let, Need, Program, Refuse, Set
 from kvsolve.packs.evaluate import Trace, Write, interpret
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from types import CodeType
 
 __all__ = ["CompiledProgram", "FactTable", "compile_predicate", "compile_program"]
 
@@ -78,14 +89,25 @@ _GLOBALS: dict[str, Any] = {
 
 
 class _Writer:
-    """Writes terms as Python source; terms used often get a variable filled at first use."""
+    """Writes terms as Python source; a term used often gets a variable.
+
+    A shared term that cannot crash is computed where it is first needed, before the statement that
+    needs it. One that can is computed at its first use, by a local function, so that it is never
+    evaluated where upstream would not evaluate it.
+
+    Attributes:
+        before: Statements that must stand before the one being written.
+        temporaries: Variables that start as unset.
+    """
 
     def __init__(self, shared: Mapping[Expr, int], slot: Callable[[str, int], str]) -> None:
         self.shared = shared
         self.slot = slot
+        self.before: list[str] = []
         self.temporaries: list[str] = []
         self.made: dict[Expr, str] = {}
         self.bound = 0
+        self.count = 0
 
     def text(self, operand: Operand) -> str:
         """Source of an operand's value, bracketed so that it can stand anywhere."""
@@ -93,12 +115,27 @@ class _Writer:
             return self.literal(operand)
         if self.bound or self.shared.get(operand, 0) < 2:
             return self.term(operand)
-        name = self.made.get(operand)
-        if name is None:
-            name = f"t{len(self.temporaries)}"
-            self.temporaries.append(name)
-            self.made[operand] = name
-        return f"({name} if {name} is not unset else ({name} := {self.term(operand)}))"
+        found = self.made.get(operand)
+        if found is None:
+            found = self.made[operand] = self.share(operand)
+        return found
+
+    def share(self, operand: Expr) -> str:
+        """Give a term a variable; the source that reads it."""
+        body = self.term(operand)
+        self.count += 1
+        name = f"t{self.count}"
+        if _harmless(operand):
+            self.before.append(f"{name} = {body}")
+            return name
+        self.temporaries.append(name)
+        self.before.append(f"def f{name}():\n  nonlocal {name}\n  {name} = {body}\n  return {name}")
+        return f"({name} if {name} is not unset else f{name}())"
+
+    def statements(self) -> Iterator[str]:
+        """What has to stand before the statement just written, and forget it."""
+        yield from self.before
+        self.before.clear()
 
     def test(self, operand: Operand) -> str:
         """Source of an operand where only its truth matters."""
@@ -109,7 +146,7 @@ class _Writer:
         return self.text(operand)
 
     def literal(self, value: Any) -> str:
-        if isinstance(value, float) and value != value or value in (float("inf"), float("-inf")):
+        if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
             return f"float({str(value)!r})"
         if isinstance(value, frozenset):
             return f"frozenset({self.literal(tuple(sorted(value, key=repr)))})"
@@ -246,6 +283,22 @@ class _Writer:
         return f"frozenset({inner})" if kind == "set" else f"[{inner}]"
 
 
+_safe: dict[Expr, bool] = {}
+
+
+def _harmless(operand: Operand) -> bool:
+    """Whether a term can be computed early: it cannot crash as long as its facts are there."""
+    if not isinstance(operand, Expr):
+        return True
+    found = _safe.get(operand)
+    if found is None:
+        found = operand.op == "fact" or (
+            not crashes_by_itself(operand) and all(_harmless(c) for c in children(operand))
+        )
+        _safe[operand] = found
+    return found
+
+
 def _uses(operands: Iterable[Operand]) -> Counter[Expr]:
     """How often each term worth a variable is used, counted over distinct parents."""
     count: Counter[Expr] = Counter()
@@ -315,12 +368,14 @@ class _ProgramWriter:
     def step(self, number: int, step: Any) -> Iterator[str]:
         writer = self.writer
         if isinstance(step, Refuse):
-            yield f"if {writer.test(step.when)}: R.append({number})"
+            lines = [f"if {writer.test(step.when)}: R.append({number})"]
         elif isinstance(step, Need):
             value = writer.text(step.value)
-            yield value if step.when is True else f"if {writer.test(step.when)}: {value}"
+            lines = [value if step.when is True else f"if {writer.test(step.when)}: {value}"]
         else:
-            yield from self.assignment(number, step)
+            lines = list(self.assignment(number, step))
+        yield from writer.statements()
+        yield from lines
 
     def assignment(self, number: int, step: Let | Set) -> Iterator[str]:
         value, when = self.writer.text(step.value), self.writer.test(step.when)
@@ -345,7 +400,11 @@ class _ProgramWriter:
         if self.writer.temporaries:
             head.append(" = ".join(self.writer.temporaries) + " = unset")
         lines = [*head, *body, *final, "return None"]
-        return "def run(V, F, R, W, E):\n" + "".join(f" {line}\n" for line in lines)
+        return "def run(V, F, R, W, E):\n" + "".join(f"{_indented(line)}\n" for line in lines)
+
+
+def _indented(statement: str) -> str:
+    return "\n".join(f" {line}" for line in statement.split("\n"))
 
 
 def _operands(step: Any) -> Iterator[Operand]:
@@ -421,9 +480,10 @@ def compile_predicate(operand: Operand) -> Callable[[Mapping[str, Any], Mapping[
         return f"V[{name!r}]"
 
     writer = _Writer(_uses([operand]), slot)
-    body = writer.text(operand)
-    head = " = ".join([*writer.temporaries, "unset"])
-    source = f"def run(V, F):\n {head}\n return {body}\n"
+    result = f"return {writer.text(operand)}"
+    head = [" = ".join([*writer.temporaries, "unset"])] if writer.temporaries else []
+    lines = [*head, *writer.statements(), result]
+    source = "def run(V, F):\n" + "".join(f"{_indented(line)}\n" for line in lines)
     scope = dict(_GLOBALS)
     exec(compile(source, "<kvsolve predicate>", "exec"), scope)
     found: Callable[[Mapping[str, Any], Mapping[str, Any]], Any] = scope["run"]

@@ -8,13 +8,15 @@ where something does, it hands the run over to :func:`interpret`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown
 from kvsolve.model.program import Let, Program, Refuse, Set
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Failure", "Interpreter", "NotReached", "Trace", "Write", "interpret"]
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["cache_directory", "constraints_directory", "read_cached", "stamp", "write_cached"]
 

@@ -12,17 +12,19 @@ in turn, and a run of entries marked ``repeat = true`` stands in the program onc
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import all_of, negate
 from kvsolve.model.finding import STAGES
 from kvsolve.model.program import Let, Place, Program, Refuse, Set, Step
 from kvsolve.model.syntax import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
 __all__ = ["CuratedError", "confirmed", "late_steps", "read_curated"]
 

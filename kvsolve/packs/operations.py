@@ -7,10 +7,12 @@ internals.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import ARITHMETIC, COMPARISONS, FUNCTIONS, METHODS, Crash
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["OPERATIONS", "call_function", "call_method"]
 

@@ -7,17 +7,19 @@ is read from the program file only when somebody needs it (a repair, an explanat
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve import __version__
 from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
 
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
 

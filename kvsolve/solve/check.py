@@ -217,6 +217,7 @@ def _violation(
     crash = failure is not None
     entry = pack.catalog.crash(step) if crash else pack.catalog.entry(step)
     unreached = failure is not None and failure.reason == "not_reached"
+    raises = failure.detail if failure is not None and not unreached else info.name or None
     return Finding(
         code=entry.code,
         slug=entry.slug,
@@ -226,7 +227,7 @@ def _violation(
         flags=_spelled(config, pack, entry.flags),
         message=entry.message,
         ground=entry.ground,
-        raises=failure.detail if crash and failure.reason == "crash" else info.name or None,
+        raises=raises,
         remedy=entry.remedy,
         crash=crash,
         after_first=stopped,
@@ -236,7 +237,13 @@ def _violation(
 
 
 def _spelled(config: Config, pack: Pack, dests: Iterable[str]) -> tuple[str, ...]:
-    return tuple(config.given.get(d) or pack.flags.spelling(d) for d in dests)
+    return tuple(config.given.get(d) or spelling(pack, d) for d in dests)
+
+
+def spelling(pack: Pack, dest: str) -> str:
+    """How to type a flag; the bare name where the release has no option for it."""
+    flags = pack.flags.by_dest(dest)
+    return flags[0].name if flags else dest
 
 
 def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
@@ -251,7 +258,7 @@ def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
 def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
     for dest, write in sorted(_last_writes(pack, trace).items(), key=lambda i: i[1].step):
         before, after = config.values.get(dest), trace.values.get(dest)
-        if same_value(before, after) or not pack.flags.has(dest):
+        if same_value(before, after) or dest not in pack.flags.defaults:
             continue
         typed = dest in config.given
         if not typed and before is None:
