@@ -84,9 +84,7 @@ def history(
     )
 
 
-def _living(
-    spelling: str, options: Container[str], renames: Mapping[str, Rename]
-) -> Rename | None:
+def _living(spelling: str, options: Container[str], renames: Mapping[str, Rename]) -> Rename | None:
     """The rename of an option, followed until it names one that the release has."""
     found = step = renames.get(spelling)
     seen = {spelling}

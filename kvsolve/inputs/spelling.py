@@ -23,11 +23,17 @@ def nearest(word: str, known: tuple[str, ...], most: int = 3) -> tuple[str, ...]
     scored = []
     for candidate in known:
         matcher.set_seq1(_bare(candidate))
-        alike = matcher.ratio() if matcher.real_quick_ratio() >= _LIKE else 0.0
-        score = max(alike, _overlap(parts, _parts(candidate)))
+        score = max(_alike(matcher), _overlap(parts, _parts(candidate)))
         if score >= _LIKE:
             scored.append((-score, candidate))
     return tuple(candidate for _, candidate in sorted(scored)[:most])
+
+
+def _alike(matcher: SequenceMatcher[str]) -> float:
+    """The similarity of the letters, computed in full only where it can be enough."""
+    if matcher.real_quick_ratio() < _LIKE or matcher.quick_ratio() < _LIKE:
+        return 0.0
+    return matcher.ratio()
 
 
 def _bare(word: str) -> str:

@@ -162,5 +162,3 @@ def _unknown(
         f"{path} of SGLang {tree.release}: {name} (fingerprint {fingerprint(node)}) is not the "
         "code that is known; read it and record it in kvsolve/upstream/derived_code.py."
     )
-
-

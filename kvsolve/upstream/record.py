@@ -118,9 +118,7 @@ def _fields_of(owner: Class, static: Static) -> Iterator[Field]:
         yield Field(statement.target.id, _shape(inner, static, scope), meta, plain(default))
 
 
-def _annotation(
-    node: ast.expr, static: Static, scope: Scope
-) -> tuple[ast.expr, Meta | None]:
+def _annotation(node: ast.expr, static: Static, scope: Scope) -> tuple[ast.expr, Meta | None]:
     """Take ``A[type, ...]`` apart: the type, and the first ``Arg`` or help text."""
     if not (isinstance(node, ast.Subscript) and ast.unparse(node.value) in ("A", "Annotated")):
         return node, None

@@ -53,7 +53,9 @@ def differences(recorded: dict[str, Any], table: FlagTable) -> Iterator[str]:
 def _as_table(option: dict[str, Any]) -> dict[str, Any]:
     action = ACTIONS[option["action"]]
     deprecated = option["action"].startswith("Deprecated")
-    valued = action in ("store", "alias", "lora_paths") or option["nargs"] != 0 and action == "const"
+    valued = (
+        action in ("store", "alias", "lora_paths") or option["nargs"] != 0 and action == "const"
+    )
     const = True if option["action"] == "DeprecatedStoreTrueAction" else option["const"]
     return {
         "dest": option["dest"],
