@@ -57,9 +57,9 @@ def list_(
     from kvsolve.solve.repair import command_tokens
 
     question = base_question(asked, given)
-    talk_of(question)
     flags, projected = _scope(question, vary, project)
     hide, table = hider(question), question.pack.flags
+    talk_of(question)
     found = iter_configs(question.context, question.config, flags, project=projected)
     told = projected or list(flags)
     for config in islice(found, most):
@@ -81,9 +81,9 @@ def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Gi
     from kvsolve.solve.count import count as search
 
     question = base_question(asked, given)
-    talk_of(question)
     flags, projected = _scope(question, vary, project)
     number = search(question.context, question.config, flags, project=projected)
+    talk_of(question)
     if asked.format == "text":
         emit(f"{number}\n")
         return 0

@@ -42,6 +42,8 @@ VERBS = {
 """Verb -> module below ``kvsolve.cli`` that defines it."""
 
 BAD_INPUT = 2
+READER_GONE = 141
+_STDOUT = 1
 _FAMILIES = frozenset({"upstream"})
 _USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 
@@ -114,7 +116,8 @@ def main(args: Sequence[str]) -> int:
         args: Tokens after the program's name; those behind ``--`` are the SGLang command.
 
     Returns:
-        The exit code: 0 nothing found, 1 findings, 2 bad input, 130 interrupted.
+        The exit code: 0 nothing found, 1 findings, 2 bad input, 130 interrupted, 141 where the
+        reader of stdout has gone.
     """
     try:
         code = _dispatch(args)
@@ -122,10 +125,11 @@ def main(args: Sequence[str]) -> int:
         return code
     except KvsolveError as error:
         return _complain(str(error))
-    except BrokenPipeError:
-        # The reader has gone, as in `kvsolve rules | head`; nobody is left to be told.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+    except (BrokenPipeError, SystemExit):
+        # The reader has gone, as in `kvsolve rules | head`; nobody is left to be told. Typer ends
+        # the process where a verb meets that, and in no other case.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        return READER_GONE
     except (KeyboardInterrupt, typer.Abort):
         return 130
     except Exception as error:

@@ -29,9 +29,9 @@ def options(
     from kvsolve.solve.options import options as search
 
     question = base_question(asked, given)
-    talk_of(question)
     dests = [dest_of(question.pack.flags, name) for name in flags or ()]
     found = search(question.context, question.config, dests, time_limit=asked.limit_s)
+    talk_of(question)
     hide = hider(question)
     rows = [hide.value(row.to_dict()) for row in found]
     codes = {code for row in rows for value in row["values"] for code in value["codes"]}

@@ -28,14 +28,30 @@ def check_text(
         width: Columns.
         notes: Show each default that upstream fills in by itself, not only how many.
     """
-    blocks = [finding_text(finding, paint, width) for finding in _first_marked(result)]
+    blocks = [finding_text(finding, paint, width) for finding in _told(result.findings, notes)]
+    blocks += _unjudged(result.findings, paint, notes)
     blocks += _rewrites(result.findings, paint, width, notes)
     blocks += _open_questions(result, paint, width)
     return "\n\n".join([*blocks, headline(result, paint, width)]) + "\n"
 
 
-def _first_marked(result: CheckResult) -> Iterator[Finding]:
-    return (f for f in result.findings if f.kind is not Kind.REWRITE)
+def _told(findings: Iterable[Finding], notes: bool) -> Iterator[Finding]:
+    """The findings to tell in full; one that stands in the program several times is told once."""
+    seen = set()
+    for finding in findings:
+        alike = (finding.code, finding.message, finding.flags, finding.not_reached)
+        if finding.kind is Kind.REWRITE or alike in seen or (finding.not_reached and not notes):
+            continue
+        seen.add(alike)
+        yield finding
+
+
+def _unjudged(findings: Iterable[Finding], paint: Paint, notes: bool) -> Iterator[str]:
+    """How many entries a crash keeps from being judged."""
+    number = len({f.step for f in findings if f.not_reached})
+    if number and not notes:
+        text = f": {count_of(number, 'later step')} not judged after the break above"
+        yield paint("note", "note") + text + paint("dim", " (--notes shows them)")
 
 
 def finding_text(finding: Finding, paint: Paint = PLAIN, width: int = 100) -> str:
@@ -63,7 +79,7 @@ def _head(finding: Finding, paint: Paint) -> str:
 
 def _remark(finding: Finding) -> str:
     if finding.not_reached:
-        return "not judged: it reads a value that the crash above leaves undefined"
+        return "not judged: it reads what the break above leaves undefined"
     if finding.is_error and not finding.after_first:
         return "SGLang stops here"
     return ""
@@ -77,8 +93,8 @@ def _ground(finding: Finding) -> str:
     raised = f" {finding.raises}" if finding.raises else ""
     crash = ", not raised on purpose" if finding.crash else ""
     text = f"{where} {ground.symbol}: {finding.stage}{raised}{crash}"
-    # Most entries were held to the real validator; only the others say what they rest on.
-    return text + (" [read in the source, not run]" if ground.checked == "source" else "")
+    # Only those say what they rest on that were not held to the real validator.
+    return text + (" (source only)" if ground.checked == "source" else "")
 
 
 def _rewrites(findings: Iterable[Finding], paint: Paint, width: int, notes: bool) -> Iterator[str]:
