@@ -96,7 +96,9 @@ class _Reader:
                 quoted = True
                 parts[-1] += self._quoted(char)
             elif char == "$":
-                first, *rest = self._expanded().split(" ")
+                is_variable = _VARIABLE.match(self.text, self.at)
+                expanded = self._expanded()
+                first, *rest = expanded.split() or [""] if is_variable else [expanded]
                 parts[-1] += first
                 parts += rest
             else:
