@@ -18,7 +18,7 @@ from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
 from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
-from kvsolve.inputs.models import ResolvedModel, model_profiles, resolve_model
+from kvsolve.inputs.models import ResolvedModel, find_model, model_profiles, resolve_model
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
 from kvsolve.packs.pack import Pack, load_pack, newest
@@ -174,6 +174,8 @@ class Session:
         model: ResolvedModel,
     ) -> Prepared:
         overrides = config.values.get("json_model_override_args")
+        named = config.values.get("model_path")
+        draft = config.values.get("speculative_draft_model_path")
         key = (
             pack.release,
             gpu.name,
@@ -182,6 +184,8 @@ class Session:
             model.origin,
             tuple(sorted(env.items())),
             str(overrides),
+            str(named),
+            str(draft),
             request.stage,
         )
         found = self._prepared.get(key)
@@ -193,6 +197,8 @@ class Session:
                 gpus=request.gpus,
                 env=env,
                 overrides=_overrides(overrides),
+                draft=find_model(draft) if isinstance(draft, str) and draft else None,
+                model_path=named if isinstance(named, str) else None,
             )
             context = Context(
                 pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)

@@ -47,6 +47,8 @@ def _nemotron_h(made: DraftObject) -> None:
     pattern = made.get("hybrid_override_pattern")
     if pattern is None:
         blocks = made.get("layers_block_type") or ()
+        if blocks:
+            made.set("num_hidden_layers", len(blocks))
         _set_layers(made, [i for i, b in enumerate(blocks) if b == "attention"])
         return
     made.set("num_hidden_layers", len(pattern))
@@ -63,12 +65,33 @@ def _olmo3(made: DraftObject) -> None:
     made.set("architectures", [RENAMED.get(name, name) for name in names])
 
 
+def _bidirectional_gemma(made: DraftObject) -> None:
+    """Attention to both sides halves the window and counts the token itself."""
+    window = made.get("sliding_window")
+    if made.get("use_bidirectional_attention") and isinstance(window, int):
+        made.set("sliding_window", window // 2 + 1)
+
+
+def _hoisted(made: DraftObject) -> None:
+    """The quantisation that the language part declares is the whole's."""
+    text = made.get("text_config")
+    if text is None or isinstance(text, dict):
+        return
+    if made.get("quantization_config") is None and text.has("quantization_config"):
+        made.set("quantization_config", text.get("quantization_config"))
+    if "KimiK3Config" in made.kind.names:
+        made.set("hidden_size", text.get("hidden_size"))
+
+
 def _set_layers(made: DraftObject, full: list[int]) -> None:
     made.attributes["full_attention_layer_ids"] = full
 
 
 RULES: dict[str, Callable[[DraftObject], None]] = {
+    "Gemma3TextConfig": _bidirectional_gemma,
     "GraniteMoeHybridConfig": _granite_hybrid,
+    "KimiK25Config": _hoisted,
+    "KimiK3Config": _hoisted,
     "KimiLinearConfig": _kimi_linear,
     "NemotronHConfig": _nemotron_h,
     "Olmo3Config": _olmo3,

@@ -38,6 +38,8 @@ class ConfigClass:
         swallowed: Keys that do not become attributes.
         renamed: Keys that become attributes of another name.
         architectures: What ``architectures`` becomes whatever the config.json says, else None.
+        typed: Whether a part keeps the ``model_type`` that the config.json gives it.
+        legacy: Whether old names of layer types are kept.
     """
 
     names: tuple[str, ...]
@@ -51,6 +53,8 @@ class ConfigClass:
     swallowed: tuple[str, ...] = ()
     renamed: Mapping[str, str] = field(default_factory=dict)
     architectures: list[str] | None = None
+    typed: bool = False
+    legacy: bool = False
 
 
 class ClassTable:

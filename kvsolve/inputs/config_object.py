@@ -79,7 +79,7 @@ def make_object(
     made.attributes.update({k: v for k, v in given.items() if k not in apart})
     if kind.architectures is not None:
         made.attributes["architectures"] = list(kind.architectures)
-    if "model_type" in kind.values:
+    if "model_type" in kind.values and not (kind.typed and "model_type" in given):
         made.attributes["model_type"] = kind.values["model_type"]
     _set_dtype(made, data)
     _set_parts(made, given, table)
@@ -100,7 +100,8 @@ def _set_parts(made: DraftObject, given: Mapping[str, Any], table: ClassTable) -
     for name, part in made.kind.parts.items():
         found = given.get(name)
         if isinstance(found, dict):
-            made.attributes[name] = make_object(found, table, _class_of(part, found, table))
+            kind = _class_of(part, found, table, by_type=name == "llm_config")
+            made.attributes[name] = make_object(found, table, kind)
         elif name == "text_config" and made.kind.flat and name not in given:
             _move_text(made, name, given, table, _class_of(part, {}, table))
         elif part.get("made") and found is None:
@@ -128,9 +129,12 @@ def _move_text(
 
 
 def _class_of(
-    part: Mapping[str, Any], found: Mapping[str, Any], table: ClassTable
+    part: Mapping[str, Any],
+    found: Mapping[str, Any],
+    table: ClassTable,
+    by_type: bool = False,
 ) -> ConfigClass | None:
-    if part.get("auto") and table.knows(found.get("model_type")):
+    if (part.get("auto") or by_type) and table.knows(found.get("model_type")):
         return table.of_type(found["model_type"])
     number = part.get("body")
     return None if number is None else table.numbered(number)
@@ -153,7 +157,7 @@ def evaluate(formula: list[str], made: DraftObject) -> Any:
         return first
     second = made.get(formula[2])
     if formula[1] == "and":
-        return second if first else None
+        return second if first else 0 if formula[3:] else None
     if not isinstance(first, int) or not isinstance(second, int) or not second:
         return None
     return first + second if formula[1] == "+" else first // second
@@ -164,7 +168,7 @@ def _fill_layers(made: DraftObject, given: Mapping[str, Any], table: ClassTable)
     types = made.get("layer_types")
     if rule is not None and given.get("layer_types") is None:
         types = layer_types(rule, made)
-    if isinstance(types, list):
+    if isinstance(types, list) and not made.kind.legacy:
         types = [table.legacy_layer_types.get(t, t) if isinstance(t, str) else t for t in types]
     if rule is not None or made.has("layer_types"):
         made.attributes["layer_types"] = types

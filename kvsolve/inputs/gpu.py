@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
+from kvsolve.inputs.fact_functions import VersionNumber
 from kvsolve.inputs.packages import package_facts
 from kvsolve.packs.files import constraints_directory
 
@@ -27,6 +28,12 @@ __all__ = ["GpuProfile", "UnknownGpuError", "gpu_facts", "gpu_profile", "gpu_pro
 KINDS = ("cuda", "hip", "cpu", "xpu", "npu", "plugin")
 IMAGES = {"cuda": "cuda", "hip": "rocm"}
 MIB = 1 << 20
+TRUE = frozenset({"true", "1", "yes", "y"})
+AITER_VARIABLES = (
+    "SGLANG_USE_AITER",
+    "AITER_ENABLE_AOT_GLUON_PA_MQA_LOGITS",
+    "SGLANG_DSA_HIP_DISABLE_PRESHUFFLE",
+)
 
 
 class UnknownGpuError(KvsolveError):
@@ -143,6 +150,8 @@ def gpu_facts(
         facts["gpu.is_cuda"] and facts.get("packages.flashinfer") and flashinfer
     )
     facts["gpu.jit_deep_gemm"] = _jit_deep_gemm(profile, facts, env)
+    facts["gpu.aiter_preshuffle_mqa"] = _aiter_preshuffle(facts, env)
+    facts["gpu.aiter_mla_gluon"] = None
     facts |= _host_facts(profile)
     return facts
 
@@ -224,6 +233,15 @@ def _jit_deep_gemm(profile: GpuProfile, facts: Facts, env: Mapping[str, str]) ->
         and facts["gpu.device_sm"] >= 90
         and facts.get("packages.deep_gemm")
     )
+
+
+def _aiter_preshuffle(facts: Facts, env: Mapping[str, str]) -> bool:
+    """Whether AITER's paged kernels take whole pages: by its own kernels or a new enough Triton."""
+    on = {name: env.get(name, "").lower() in TRUE for name in AITER_VARIABLES}
+    use, aot, off = (on[name] for name in AITER_VARIABLES)
+    if not facts["gpu.is_hip"] or not use or off:
+        return False
+    return aot or VersionNumber(facts["packages.version.triton"]) >= VersionNumber("3.5.0")
 
 
 def _host_facts(profile: GpuProfile) -> Facts:

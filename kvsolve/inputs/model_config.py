@@ -42,7 +42,8 @@ LONGCAT = frozenset({"LongcatCausalLM", "LongcatFlashForCausalLM", "LongcatFlash
 TEXT_PARTS = ("text_config", "llm_config", "language_config", "thinker_config")
 SHARED = ("pad_token_id", "bos_token_id", "eos_token_id", "tie_word_embeddings")
 NOT_FLATTENED = frozenset({"torch_dtype", "rope_scaling", "model_type"})
-MISSING = object()
+PER_LAYER = frozenset({"head_dim", "num_key_value_heads"})
+"""Gemma 4: since 0.5.22 the library tells these layer by layer only."""
 
 
 class ConfigFileError(KvsolveError):
@@ -150,7 +151,9 @@ def model_configuration(
     if config.get("model_type") in table.registered:
         text = text_part(config, table) if config.kind.parts else config
     else:
-        _flatten(config, text)
+        _flatten(config, text, release)
+    if config.get("model_type") == "internvl_chat":
+        config.attributes = {**text.attributes, **config.attributes}
     if config.get("model_type") in GEMMA4_TYPES:
         _gemma4(config, files.config)
     if config.get("model_type") == "longcat_flash":
@@ -163,12 +166,15 @@ def model_configuration(
     return config
 
 
-def _flatten(config: DraftObject, text: DraftObject) -> None:
+def _flatten(config: DraftObject, text: DraftObject, release: str) -> None:
     """Attributes of the text part that the whole lacks are copied up."""
     if text is config:
         return
+    apart = NOT_FLATTENED
+    if config.get("model_type") in GEMMA4_TYPES and _at_least(release, 22):
+        apart = apart | PER_LAYER
     for name, value in text.attributes.items():
-        if value is not None and not config.has(name) and name not in NOT_FLATTENED:
+        if value is not None and not config.has(name) and name not in apart:
             config.attributes[name] = value
     if "rope_parameters" in config.attributes:
         config.attributes["rope_scaling"] = config.attributes["rope_parameters"]
@@ -176,11 +182,13 @@ def _flatten(config: DraftObject, text: DraftObject) -> None:
 
 def _override(config: DraftObject, name: str, value: Any, release: str) -> None:
     current = config.get(name)
-    if isinstance(value, dict) and isinstance(current, DraftObject) and _merges(release):
+    if isinstance(value, dict) and isinstance(current, DraftObject) and _at_least(release, 17):
         for key, part in value.items():
             current.set(key, part)
     elif name in ("rope_scaling", "rope_parameters") and isinstance(value, dict):
-        merged = {**current, **value} if isinstance(current, dict) and _merges(release) else value
+        merged = value
+        if isinstance(current, dict) and _at_least(release, 23):
+            merged = {**current, **value}
         config.attributes["rope_scaling"] = config.attributes["rope_parameters"] = merged
     elif name in ("dtype", "torch_dtype"):
         dtype = f"torch.{value}" if isinstance(value, str) else value
@@ -189,9 +197,8 @@ def _override(config: DraftObject, name: str, value: Any, release: str) -> None:
         config.set(name, value)
 
 
-def _merges(release: str) -> bool:
-    """Whether a dictionary in the override is merged into a part rather than put in its place."""
-    return tuple(int(p) for p in release.split(".")[:3]) >= (0, 5, 21)
+def _at_least(release: str, patch: int) -> bool:
+    return tuple(int(p) for p in release.split(".")[:3]) >= (0, 5, patch)
 
 
 def _gemma4(config: DraftObject, data: Mapping[str, Any]) -> None:

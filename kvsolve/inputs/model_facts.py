@@ -159,6 +159,7 @@ class _Deriver:
         facts["model.hf_text_config"] = self.text.frozen(known)
         facts["model.architectures"] = list(self.named)
         facts["model.resolved_architecture"] = self.first
+        facts["model.model_path"] = self.files.name
         return facts
 
     def _first(self, keys: tuple[str, ...]) -> Any:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["package_facts", "package_spec"]
 
+DTYPES = ("bfloat16", "float16", "float32")
 BUILDS = {"cuda": "+cu130", "hip": "+rocm7.0", "cpu": "+cpu"}
 
 
@@ -44,6 +45,7 @@ def package_facts(release: str, kind: str, changes: Mapping[str, bool]) -> Facts
         facts["packages.torch_release"] = _release(versions["torch"])
         versions["torch"] += BUILDS.get(kind, "")
     facts |= {f"packages.version.{name}": text for name, text in versions.items()}
+    facts |= {f"packages.torch.{name}": f"torch.{name}" for name in DTYPES}
     return facts
 
 

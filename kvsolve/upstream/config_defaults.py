@@ -41,7 +41,10 @@ FORMULAS: dict[str, tuple[tuple[str, ...], ...]] = {
     "sliding_window_size": (("sliding_window",),),
     "model_max_length": (("max_position_embeddings",),),
     "n_routed_experts": (("num_experts",),),
-    "sliding_window": (("use_sliding_window", "and", "sliding_window"),),
+    "sliding_window": (
+        ("use_sliding_window", "and", "sliding_window"),
+        ("use_sliding_window", "and", "sliding_window", "0"),
+    ),
 }
 """Attributes that a class may compute from others, with the formulas tried, in order."""
 
@@ -125,6 +128,13 @@ class Collector:
         named = read(attempt(cls, architectures=["Named"]), "architectures")
         if named is not MISSING and named != ["Named"]:
             body["architectures"] = named
+        if read(attempt(cls, model_type="named"), "model_type") == "named":
+            body["typed"] = True
+        count = as_data(read(instance, "num_hidden_layers"))
+        if isinstance(count, int) and layers is not None:
+            kept = read(attempt(cls, layer_types=["mamba"] * count), "layer_types")
+            if isinstance(kept, (list, tuple)) and "mamba" in kept:
+                body["legacy"] = True
         swallowed = self._swallowed(cls, instance)
         if swallowed:
             body["swallowed"] = swallowed
@@ -156,7 +166,7 @@ class Collector:
             code = owner.__dict__.get("__init__")
             if code is not None:
                 taken |= set(inspect.signature(code).parameters)
-        missing = [n for n in taken & self.names if read(instance, n) is MISSING]
+        missing = [n for n in taken & self.names if lacks(instance, n)]
         return sorted(n for n in missing if not keeps(cls, n))
 
     def _rules(self, cls: type, instance: Any) -> dict[str, Any]:
@@ -184,8 +194,19 @@ def keeps(cls: type, name: str) -> bool:
     for value in (["full_attention"] * 4, 4, "text"):
         made = attempt(cls, **{name: value})
         if made is not None:
-            return read(made, name) is not MISSING
+            return not lacks(made, name)
     return True
+
+
+def lacks(instance: Any, name: str) -> bool:
+    """Whether there is no such attribute; one that only refuses to be read is there."""
+    try:
+        getattr(instance, name)
+    except AttributeError as error:
+        return type(error) is AttributeError
+    except Exception:
+        return False
+    return False
 
 
 def read(instance: Any, name: str) -> Any:
@@ -217,7 +238,7 @@ def evaluate(formula: tuple[str, ...] | list[str], get: Any) -> Any:
         return first
     second = get(formula[2])
     if formula[1] == "and":
-        return second if first else None
+        return second if first else None  # or 0: see follows
     if not isinstance(first, int) or not isinstance(second, int):
         return None
     return first + second if formula[1] == "+" else first // second
@@ -226,9 +247,10 @@ def evaluate(formula: tuple[str, ...] | list[str], get: Any) -> Any:
 def follows(cls: type, name: str, formula: tuple[str, ...], given: dict[str, Any]) -> bool:
     """Whether an attribute that is not given obeys a formula, and moves with it."""
     if name == "sliding_window":
-        off = attempt(cls, sliding_window=776, use_sliding_window=False)
-        on = attempt(cls, sliding_window=776, use_sliding_window=True)
-        return not given and read(off, name) is None and read(on, name) == 776
+        off = read(attempt(cls, sliding_window=776, use_sliding_window=False), name)
+        on = read(attempt(cls, sliding_window=776, use_sliding_window=True), name)
+        wanted = 0 if formula[3:] else None
+        return not given and on == 776 and type(off) is type(wanted) and off == wanted
     seen = set()
     for probe in ({}, *PROBES):
         instance = attempt(cls, **{k: v for k, v in probe.items() if k != name}, **given)
