@@ -6,12 +6,13 @@ instead, in a pack's own text and in a user's values alike.
 
 from __future__ import annotations
 
+import json
 import math
 import operator
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["ARITHMETIC", "COMPARISONS", "FUNCTIONS", "Crash", "Unknown"]
+__all__ = ["ARITHMETIC", "COMPARISONS", "FUNCTIONS", "Crash", "Unknown", "equal"]
 
 _BIG = 10_000
 _LONG = 100_000
@@ -29,6 +30,24 @@ def _is(a: object, b: object) -> bool:
     if isinstance(a, (str, int, float)) and not isinstance(a, bool):
         return type(a) is type(b) and a == b
     return a is b
+
+
+def _alike(a: Any, b: Any) -> tuple[Any, Any]:
+    """Both as lists where one is a list and the other a tuple: constants hold lists as tuples."""
+    if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)) and type(a) is not type(b):
+        return list(a), list(b)
+    return a, b
+
+
+def equal(a: Any, b: Any) -> bool:
+    """``a == b``, a list equal to the tuple of the same items."""
+    a, b = _alike(a, b)
+    return bool(a == b)
+
+
+def _add(a: Any, b: Any) -> Any:
+    a, b = _alike(a, b)
+    return a + b
 
 
 def _power(base: Any, exponent: Any) -> Any:
@@ -65,8 +84,8 @@ def _range(*bounds: int) -> list[int]:
 
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
-    "eq": operator.eq,
-    "ne": operator.ne,
+    "eq": equal,
+    "ne": lambda a, b: not equal(a, b),
     "lt": operator.lt,
     "le": operator.le,
     "gt": operator.gt,
@@ -78,7 +97,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 ARITHMETIC: dict[str, Callable[..., Any]] = {
-    "add": operator.add,
+    "add": _add,
     "sub": operator.sub,
     "mul": _multiply,
     "floordiv": operator.floordiv,
@@ -106,6 +125,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "frozenset": frozenset,
     "gcd": math.gcd,
     "int": int,
+    "json": json.loads,
     "lcm": math.lcm,
     "len": len,
     "list": list,

@@ -389,7 +389,7 @@ def node(op: str, *args: Any) -> Operand:
     if op == "call" and all(is_constant(a) for a in args[1:]):
         if args[0] == "bool":
             return bool(args[1])
-        if args[0] not in ("range", "dict"):
+        if args[0] not in ("range", "dict", "list", "sorted", "json"):
             return _folded(FUNCTIONS[args[0]], *args[1:])
     if op == "call" and args[0] == "bool":
         return truth(args[1])

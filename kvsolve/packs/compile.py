@@ -22,9 +22,10 @@ from kvsolve.model.expression import (
     children,
     crashes_by_itself,
     is_constant,
+    walk,
 )
 from kvsolve.model.program import Let, Need, Program, Refuse, Set
-from kvsolve.packs.evaluate import Trace, Write, interpret
+from kvsolve.packs.evaluate import Failure, Trace, Write, interpret
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 
 if TYPE_CHECKING:
@@ -60,6 +61,26 @@ class FactTable(dict[str, Any]):
         raise Unknown(name)
 
 
+class _Unknowable:
+    """The value of a slot that only a machine can tell; using it says which one it is."""
+
+    __slots__ = ("label",)
+
+    def __init__(self, label: str) -> None:
+        self.label = label
+
+
+def _known(value: Any) -> Any:
+    """A slot's value, if it is known."""
+    if type(value) is _Unknowable:
+        raise Unknown(value.label)
+    return value
+
+
+def _shown(value: Any) -> Any:
+    return None if type(value) is _Unknowable else value
+
+
 def _raise(exception: type[Exception], name: str) -> Any:
     raise exception(name)
 
@@ -68,6 +89,10 @@ _GLOBALS: dict[str, Any] = {
     "__builtins__": {},
     "Write": Write,
     "unset": object(),
+    "Unknown": Unknown,
+    "unknowable": _Unknowable,
+    "known": _known,
+    "shown": _shown,
     "call": call_function,
     "method": call_method,
     "op": OPERATIONS,
@@ -76,6 +101,9 @@ _GLOBALS: dict[str, Any] = {
     "attr": OPERATIONS["attr"],
     "hasattr": OPERATIONS["hasattr"],
     "isinstance": OPERATIONS["isinstance"],
+    "eq": OPERATIONS["eq"],
+    "ne": OPERATIONS["ne"],
+    "add": OPERATIONS["add"],
     "mul": OPERATIONS["mul"],
     "mod": OPERATIONS["mod"],
     "pow": OPERATIONS["pow"],
@@ -85,6 +113,7 @@ _GLOBALS: dict[str, Any] = {
     "any": any,
     "frozenset": frozenset,
     "float": float,
+    "type": type,
 }
 
 
@@ -125,7 +154,7 @@ class _Writer:
         body = self.term(operand)
         self.count += 1
         name = f"t{self.count}"
-        if _harmless(operand):
+        if _harmless(operand) and "known(" not in body:
             self.before.append(f"{name} = {body}")
             return name
         self.temporaries.append(name)
@@ -160,6 +189,10 @@ class _Writer:
         method: Callable[..., str] | None = getattr(self, f"_{e.op}", None)
         if method is not None:
             return method(*e.args)
+        if e.op in ("eq", "ne") and any(_is_sequence(a) for a in e.args):
+            return f"{e.op}({self.text(e.args[0])}, {self.text(e.args[1])})"
+        if e.op == "add":
+            return f"add({self.text(e.args[0])}, {self.text(e.args[1])})"
         if e.op in _INLINE:
             a, b = e.args
             return f"({self.text(a)} {_INLINE[e.op]} {self.text(b)})"
@@ -299,6 +332,13 @@ def _harmless(operand: Operand) -> bool:
     return found
 
 
+def _is_sequence(operand: Operand) -> bool:
+    """Whether an operand may be a list or a tuple by its form; a plain slot is taken not to be."""
+    if isinstance(operand, Expr):
+        return operand.op in ("call", "tuple", "pick", "collect", "slice", "add", "if", "item")
+    return isinstance(operand, tuple)
+
+
 def _uses(operands: Iterable[Operand]) -> Counter[Expr]:
     """How often each term worth a variable is used, counted over distinct parents."""
     count: Counter[Expr] = Counter()
@@ -339,6 +379,7 @@ class _ProgramWriter:
         self.versions: dict[str, int] = {}
         self.locals: dict[tuple[str, int], str] = {}
         self.inputs: list[str] = []
+        self.doubtful: set[tuple[str, int]] = set()
         operands = [o for s in program.steps for o in _operands(s)]
         self.writer = _Writer(_uses(operands), self.slot)
 
@@ -349,7 +390,7 @@ class _ProgramWriter:
                 raise TypeError(f"{name}@{version} is read before it is written")
             found = self.locals[name, 0] = f"i{len(self.inputs)}"
             self.inputs.append(name)
-        return found
+        return f"known({found})" if (name, version) in self.doubtful else found
 
     def write(self, name: str) -> tuple[str, str]:
         """Variables of the current and of the next version of a slot."""
@@ -375,7 +416,28 @@ class _ProgramWriter:
         else:
             lines = list(self.assignment(number, step))
         yield from writer.statements()
-        yield from lines
+        if self.is_doubtful(step):
+            yield "try:\n" + "\n".join(f" {line}" for line in lines)
+            yield f"except Unknown as e:\n X.append(({number}, e.args[0]))" + self.spoilt(step)
+        else:
+            yield from lines
+
+    def is_doubtful(self, step: Any) -> bool:
+        """Whether a step reads what no fact tells, or a slot that may hold such a thing."""
+        own = any(
+            t.op == "opaque" or (t.op == "ref" and (t.args[0], t.args[1]) in self.doubtful)
+            for t in walk(*_operands(step))
+        )
+        if isinstance(step, (Let, Set)):
+            version = self.versions[step.name]
+            if own or (isinstance(step, Set) and (step.name, version - 1) in self.doubtful):
+                self.doubtful.add((step.name, version))
+        return own
+
+    def spoilt(self, step: Any) -> str:
+        if not isinstance(step, (Let, Set)):
+            return ""
+        return f"; {self.locals[step.name, self.versions[step.name]]} = unknowable(e.args[0])"
 
     def assignment(self, number: int, step: Let | Set) -> Iterator[str]:
         value, when = self.writer.text(step.value), self.writer.test(step.when)
@@ -383,24 +445,30 @@ class _ProgramWriter:
         if first:
             self.locals[step.name, 0] = "None"
         before, after = self.write(step.name)
-        log = f"; W.append(Write({number}, {before}, {after}))" if isinstance(step, Set) else ""
+        earlier = (step.name, self.versions[step.name] - 1)
+        shown = f"shown({before})" if earlier in self.doubtful else before
+        log = f"; W.append(Write({number}, {shown}, {after}))" if isinstance(step, Set) else ""
         if step.when is True:
             yield f"{after} = {value}{log}"
         else:
             yield f"{after} = {before}"
             yield f"if {when}: {after} = {value}{log}"
 
+    def final(self, name: str, version: int) -> str:
+        variable = self.locals[name, version]
+        kept = f"E[{name!r}] = {variable}"
+        if (name, version) in self.doubtful:
+            return f"if type({variable}) is not unknowable: {kept}"
+        return kept
+
     def source(self) -> str:
         body = list(self.lines())
-        final = [
-            f"E[{name!r}] = {self.locals[name, version]}"
-            for name, version in self.versions.items()
-        ]
+        final = [self.final(name, version) for name, version in self.versions.items()]
         head = [f"{self.locals[name, 0]} = V[{name!r}]" for name in self.inputs]
         if self.writer.temporaries:
             head.append(" = ".join(self.writer.temporaries) + " = unset")
         lines = [*head, *body, *final, "return None"]
-        return "def run(V, F, R, W, E):\n" + "".join(f"{_indented(line)}\n" for line in lines)
+        return "def run(V, F, R, W, E, X):\n" + "".join(f"{_indented(line)}\n" for line in lines)
 
 
 def _indented(statement: str) -> str:
@@ -442,12 +510,18 @@ class CompiledProgram:
         return cls(code, inputs, exact)
 
     def attempt(self, values: Mapping[str, Any], facts: FactTable) -> Trace | None:
-        """Run on one configuration; None where a crash or a missing fact asks for the exact run."""
+        """Run on one configuration.
+
+        None where a crash or a missing fact asks for the exact run; what is opaque in the program
+        itself is told as the exact run would.
+        """
         trace = Trace()
+        unknown: list[tuple[int, str]] = []
         try:
-            self._run(values, facts, trace.refusals, trace.writes, trace.values)
+            self._run(values, facts, trace.refusals, trace.writes, trace.values, unknown)
         except Exception:
             return None
+        trace.failures.extend(Failure(step, "unknown", label) for step, label in unknown)
         return trace
 
     def run(self, values: Callable[[tuple[str, ...] | None], Mapping[str, Any]], facts: FactTable) -> Trace:

@@ -46,6 +46,8 @@ def has_attribute(value: Any, name: str) -> bool:
 def is_instance(value: Any, *names: str) -> bool:
     """Whether a value is of one of the named built-in types or classes of configurations."""
     own = {type(value).__name__, "int"} if isinstance(value, bool) else {type(value).__name__}
+    if isinstance(value, (list, tuple)):  # constants hold lists as tuples
+        own = {"list", "tuple"}
     return not own.isdisjoint(names) or not set(names).isdisjoint(_class_names(value))
 
 

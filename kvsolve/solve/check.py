@@ -80,6 +80,10 @@ class Prepared:
         """Whether a step belongs to the stages judged."""
         return self._judged[step]
 
+    def decides(self, step: int) -> bool:
+        """Whether upstream may stop at a step; a value that nothing can foretell is no doubt yet."""
+        return self.pack.steps[step].kind in ("refuse", "need")
+
     @cached_property
     def inlined(self) -> Any:
         """The program as constraints over the given values."""
@@ -109,7 +113,7 @@ class _Specialised:
         return Trace(
             [origin[s] for s in found.refusals],
             [Write(origin[w.step], w.before, w.after) for w in found.writes],
-            [],
+            [Failure(origin[f.step], f.reason, f.detail) for f in found.failures],
             {**self.constants, **found.values},
         )
 
@@ -128,11 +132,11 @@ def slot_values(names: Iterable[str] | None, config: Config) -> dict[str, Any]:
     for name in names:
         view, dot, flag = name.partition(".")
         if not dot:
-            out[name] = values[name]
+            out[name] = values.get(name)
         elif view == "given":
-            out[name] = values[flag] if flag in given else None
+            out[name] = values.get(flag) if flag in given else None
         else:
-            out[name] = values[flag]
+            out[name] = values.get(flag)
     return out
 
 
@@ -157,7 +161,9 @@ def check(
     findings = (*problems, *_findings(prepared, config, trace, bool(problems)))
     unknown = tuple(
         dict.fromkeys(
-            f.detail for f in trace.failures if f.reason == "unknown" and prepared.judges(f.step)
+            f.detail
+            for f in trace.failures
+            if f.reason == "unknown" and prepared.judges(f.step) and prepared.decides(f.step)
         )
     )
     unmodelled = _not_modelled(prepared.pack, config)

@@ -56,6 +56,8 @@ def _leaf(source: random.Random, versions: dict[str, int]) -> Operand:
         return source.choice(VALUES)  # type: ignore[no-any-return]
     if kind < 0.55:
         return raw("fact", source.choice(FACTS))
+    if kind < 0.58:
+        return raw("opaque", "a file's text")
     pairs = [(n, 0) for n in FLAGS]
     pairs += [(n, v) for n, top in versions.items() for v in range(1, top + 1)]
     return raw("ref", *source.choice(pairs))
