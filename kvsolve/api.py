@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Conflict, Edit, Repair
 from kvsolve.model.finding import CheckResult, Kind
+from kvsolve.model.noun import dataclass
 from kvsolve.outputs.redact import Redactor
 from kvsolve.session import Question, Request, Session
 

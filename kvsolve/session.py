@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.argv import ParsedCommand, parse_argv
@@ -21,8 +20,12 @@ from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
 from kvsolve.inputs.models import ResolvedModel, find_model, model_profiles, resolve_model
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
+from kvsolve.model.noun import dataclass
 from kvsolve.packs.pack import Pack, load_pack, newest
 from kvsolve.solve.check import Prepared, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
 
 __all__ = ["Question", "Request", "Session"]
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import sys
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.command import NoLaunchError, split_command
 from kvsolve.model.finding import Location
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.inputs.options import (
@@ -15,6 +15,7 @@ from kvsolve.inputs.options import (
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.inputs.tokens import HELP, Occurrence, scan
 from kvsolve.inputs.value_types import converter
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.inputs.shell import shell_commands
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

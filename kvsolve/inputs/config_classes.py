@@ -7,10 +7,11 @@ each class. Only the lines asked for are parsed.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.model.noun import dataclass
 from kvsolve.packs.files import constraints_directory
 
 if TYPE_CHECKING:

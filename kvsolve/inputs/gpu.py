@@ -8,13 +8,14 @@ code has; the few that differ between releases say so.
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.fact_functions import VersionNumber
 from kvsolve.inputs.packages import package_facts
+from kvsolve.model.noun import dataclass
 from kvsolve.packs.files import constraints_directory
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ Gemma 4's head widths, and ``--json-model-override-args``.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.config_classes import ClassTable, class_table
 from kvsolve.inputs.config_object import DraftObject, make_object
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,13 +10,13 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.model_config import ModelFiles, checked, load_config_json
+from kvsolve.model.noun import dataclass
 from kvsolve.packs.files import constraints_directory
 
 if TYPE_CHECKING:

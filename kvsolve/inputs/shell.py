@@ -8,10 +8,11 @@ not set stays as it is written.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.errors import KvsolveError
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,11 +8,11 @@ decided here, once for every Python, and only whole options reach the standard l
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.flag import Flag
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

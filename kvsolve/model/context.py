@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.model.noun import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = ["Config", "Context"]
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from kvsolve.model.noun import dataclass
 
 __all__ = ["Conflict", "Edit", "Repair"]
 

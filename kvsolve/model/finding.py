@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.model.noun import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "STAGES",

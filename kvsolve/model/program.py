@@ -17,13 +17,17 @@ A ``when``, value or need that crashes in evaluation is upstream's crash at that
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.expression import Operand
+from kvsolve.model.noun import dataclass
 from kvsolve.model.syntax import parse, render
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kvsolve.model.expression import Operand
 
 __all__ = ["Gap", "Let", "Need", "Place", "Program", "ProgramError", "Refuse", "Set", "Step", "load_program"]
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TextIO
+
+from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

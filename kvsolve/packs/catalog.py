@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.finding import Ground
 from kvsolve.model.flag import FlagTable
+from kvsolve.model.noun import dataclass
 from kvsolve.model.program import Program, Refuse, Set
 from kvsolve.packs.files import constraints_directory
 from kvsolve.packs.late import confirmed, read_curated

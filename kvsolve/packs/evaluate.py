@@ -8,10 +8,11 @@ where something does, it hands the run over to :func:`interpret`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown
+from kvsolve.model.noun import dataclass
 from kvsolve.model.program import Let, Program, Refuse, Set
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 

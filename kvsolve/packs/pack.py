@@ -7,13 +7,14 @@ is read from the program file only when somebody needs it (a repair, an explanat
 from __future__ import annotations
 
 import marshal
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve import __version__
 from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
+from kvsolve.model.noun import dataclass
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
 
