@@ -91,9 +91,17 @@ def tally(
         if reason:
             total.skipped[reason] += 1
             continue
-        answer = subject.answer(release, outcome, outcome["judged_to"])
+        answer = _asked(subject, release, outcome)
         total.add(outcome, answer, compare(outcome, answer, exclusions))
     return total
+
+
+def _asked(subject: Subject, release: str, outcome: Outcome) -> Answer:
+    """The subject's answer; that it breaks is a disagreement like any other."""
+    try:
+        return subject.answer(release, outcome, outcome["judged_to"])
+    except Exception as error:
+        return Answer(f"breaks with {type(error).__name__}: {error}"[:200])
 
 
 def _said(outcome: Outcome) -> str:
