@@ -34,8 +34,11 @@ def record(batch: Batch, workers: int) -> int:
     header = {
         "release": batch.release,
         "command": f"python -m conformance.record_verdicts --release {batch.release}"
-        f" --seed {batch.seed}",
+        f" --seed {batch.seed} --platforms {' '.join(batch.platforms)}".removesuffix(
+            " --platforms "
+        ),
         "seed": batch.seed,
+        "platforms": list(batch.platforms),
         "verdicts": len(outcomes),
         "versions": {
             name: requirement(site(batch.release), "sglang", name)
