@@ -11,10 +11,11 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.upstream.fingerprint import fingerprint
-from kvsolve.upstream.static import Class, External, Function, Static, UnreadableError
+from kvsolve.upstream.static_values import Class, External, Function, UnreadableError
 
 if TYPE_CHECKING:
     from kvsolve.upstream.source import SourceTree
+    from kvsolve.upstream.static import Static
 
 __all__ = ["config_keys", "known_action", "known_type", "require_known"]
 
@@ -134,8 +135,8 @@ def known_action(value: Any, static: Static) -> str:
     Raises:
         UnreadableError: The class is unknown or reads differently in this release.
     """
-    if isinstance(value, str):
-        return value
+    if value in ("store", "store_true"):
+        return str(value)
     if isinstance(value, External) and value.name == "argparse.BooleanOptionalAction":
         return "boolean"
     if not isinstance(value, Class):

@@ -26,7 +26,8 @@ from kvsolve.upstream.record import (
     record_fields,
     text_of,
 )
-from kvsolve.upstream.static import Scope, Static, UnreadableError
+from kvsolve.upstream.static import Static
+from kvsolve.upstream.static_values import Scope, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

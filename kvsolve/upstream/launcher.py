@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.upstream.derived_code import config_keys
 from kvsolve.upstream.record import RECORD_FILE
-from kvsolve.upstream.static import UnreadableError
+from kvsolve.upstream.static_values import UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.flag import UNSET
-from kvsolve.upstream.static import Class, External, Growing, Member, Scope, Static, UnreadableError
+from kvsolve.upstream.static_values import Class, External, Growing, Member, Scope, UnreadableError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kvsolve.upstream.static import Static
 
 __all__ = [
     "RECORD_FILE",

@@ -1,123 +1,36 @@
-"""Compute the constants of a release from its syntax trees, without running it.
-
-Only what a declaration of options needs is understood: literals, names (through imports), class
-constants, enumerations, list and set algebra, small functions that end in a ``return``. Whatever
-lies outside raises :class:`UnreadableError` with its place; nothing is guessed.
-"""
+"""Look up the constants of a release without running it: names, imports and small functions."""
 
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.errors import KvsolveError
+from kvsolve.upstream.static_expressions import Expressions, assigned_names
+from kvsolve.upstream.static_values import (
+    Class,
+    External,
+    Function,
+    Growing,
+    Module,
+    Scope,
+    UnreadableError,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kvsolve.upstream.source import SourceTree
 
-__all__ = [
-    "Class",
-    "External",
-    "Function",
-    "Growing",
-    "Member",
-    "Module",
-    "Scope",
-    "Static",
-    "UnreadableError",
-]
-
-
-class UnreadableError(KvsolveError):
-    """An expression of the release is outside of what can be read statically."""
-
-
-@dataclass(frozen=True, slots=True)
-class External:
-    """Something outside of the release, known by its dotted name only."""
-
-    name: str
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A member of an enumeration."""
-
-    name: str
-    value: Any
-
-
-class Growing(set[Any]):
-    """A set of choices that an environment variable may extend.
-
-    Attributes:
-        by_env: (variable, further value) pairs.
-    """
-
-    by_env: tuple[tuple[str, Any], ...] = ()
-
-    @classmethod
-    def of(cls, values: Iterable[Any]) -> Growing:
-        """A copy that keeps the environment's part."""
-        made = cls(values)
-        made.by_env = getattr(values, "by_env", ())
-        return made
-
-
-@dataclass(slots=True)
-class Scope:
-    """Names that are visible at a place: local ones first, then the parent's."""
-
-    module: str
-    names: dict[str, Any] = field(default_factory=dict)
-    parent: Scope | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Module:
-    """A module of the release."""
-
-    path: str
-
-
-@dataclass(frozen=True, slots=True)
-class Class:
-    """A class of the release."""
-
-    path: str
-    node: ast.ClassDef
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """A function of the release."""
-
-    path: str
-    node: ast.FunctionDef
-
+__all__ = ["Static"]
 
 _OPAQUE = External("?")
-_BINARY = {
-    ast.Add: lambda a, b: a + b,
-    ast.Sub: lambda a, b: a - b,
-    ast.Mult: lambda a, b: a * b,
-    ast.Pow: lambda a, b: a**b,
-    ast.BitOr: lambda a, b: a | b,
-    ast.LShift: lambda a, b: a << b,
-}
+_READING = object()
 
 
-class Static:
+class Static(Expressions):
     """Reads constants of one release, each once."""
 
     def __init__(self, tree: SourceTree) -> None:
         self.tree = tree
         self._known: dict[tuple[str, str], Any] = {}
-
-    # -- names
 
     def lookup(self, path: str, name: str) -> Any:
         """The value of a module's global name.
@@ -126,14 +39,23 @@ class Static:
             UnreadableError: The module binds no such name, or binds it to something unreadable.
         """
         key = (path, name)
-        if key not in self._known:
-            self._known[key] = self._bind(path, name)
-        return self._known[key]
+        found = self._known.setdefault(key, _READING)
+        if found is _READING:
+            # A second look while the first is under way would never end.
+            self._known[key] = UnreadableError(f"{path}: {name} is defined in terms of itself.")
+            try:
+                found = self._known[key] = self._bind(path, name)
+            except UnreadableError as error:
+                self._known[key] = error
+                raise
+        if isinstance(found, UnreadableError):
+            raise found
+        return found
 
     def defines(self, path: str, name: str) -> bool:
         """Tell whether a module assigns a global name at its top level."""
         body = self.tree.parse(path).body
-        return any(name in _targets(statement) for statement in body)
+        return any(name in assigned_names(statement) for statement in body)
 
     def _bind(self, path: str, name: str) -> Any:
         scope = Scope(path)
@@ -142,8 +64,8 @@ class Static:
             bound = self._binding(statement, name, scope)
             if bound is not None:
                 found = bound
-            elif found:
-                found[0] = self._grown(statement, name, found[0])
+            elif found and _mutates(statement, name):
+                found[0] = self._grown(statement, name, found[0], scope)
         if not found:
             submodule = self.tree.module_path(f"{_package(path)}.{name}".replace("/", "."))
             if path.endswith("/__init__.py") and submodule:
@@ -193,208 +115,30 @@ class Static:
         path = self.tree.module_path(dotted)
         return Module(path) if path else External(dotted)
 
-    def _grown(self, statement: ast.stmt, name: str, value: Any) -> Any:
-        """Apply ``if envs.X.get(): NAME.add(literal)`` to a value bound before."""
-        extension = env_extension(statement)
+    def _grown(self, statement: ast.stmt, name: str, value: Any, scope: Scope) -> Any:
+        """Apply ``if envs.X.get(): NAME.add(literal)`` to a value bound before.
+
+        Raises:
+            UnreadableError: The statement changes the value in another way.
+        """
+        extension = _env_extension(statement)
         if extension is None or extension[1] != name:
-            return value
+            raise self.unreadable(statement, scope)
         variable, _, further = extension
         grown = Growing.of(value)
         grown.by_env = (*grown.by_env, (variable, further))
         return grown
 
-    # -- expressions
-
-    def value(self, node: ast.expr, scope: Scope) -> Any:
-        """The value of an expression.
-
-        Raises:
-            UnreadableError: It cannot be told from the source alone.
-        """
-        reader = getattr(self, f"_{type(node).__name__.lower()}", None)
-        if reader is None:
-            raise self._unreadable(node, scope)
-        return reader(node, scope)
-
-    def _unreadable(self, node: ast.AST, scope: Scope) -> UnreadableError:
-        text = ast.unparse(node)
-        line = getattr(node, "lineno", 0)
-        return UnreadableError(f"{scope.module}:{line} cannot be read statically: {text[:120]}")
-
-    def _constant(self, node: ast.Constant, scope: Scope) -> Any:
-        return node.value
-
-    def _name(self, node: ast.Name, scope: Scope) -> Any:
-        inner: Scope | None = scope
-        while inner is not None:
-            if node.id in inner.names:
-                return inner.names[node.id]
-            inner = inner.parent
-        try:
-            return self.lookup(scope.module, node.id)
-        except UnreadableError:
-            if node.id in ("list", "set", "tuple", "frozenset", "dict", "str", "int", "float"):
-                return External(node.id)
-            raise
-
-    def _list(self, node: ast.List, scope: Scope) -> list[Any]:
-        return list(self._elements(node.elts, scope))
-
-    def _tuple(self, node: ast.Tuple, scope: Scope) -> tuple[Any, ...]:
-        return tuple(self._elements(node.elts, scope))
-
-    def _set(self, node: ast.Set, scope: Scope) -> Growing:
-        return Growing(self._elements(node.elts, scope))
-
-    def _elements(self, nodes: list[ast.expr], scope: Scope) -> Iterable[Any]:
-        for node in nodes:
-            if isinstance(node, ast.Starred):
-                yield from self.items(self.value(node.value, scope), node, scope)
-            else:
-                yield self.value(node, scope)
-
-    def _dict(self, node: ast.Dict, scope: Scope) -> dict[Any, Any]:
-        made: dict[Any, Any] = {}
-        for key, item in zip(node.keys, node.values, strict=True):
-            if key is None:
-                made.update(self.value(item, scope))
-                continue
-            try:
-                value = self.value(item, scope)
-            except UnreadableError:
-                value = _OPAQUE  # registries map names to classes; only the names matter here
-            made[self.value(key, scope)] = value
-        return made
-
-    def _unaryop(self, node: ast.UnaryOp, scope: Scope) -> Any:
-        value = self.value(node.operand, scope)
-        if isinstance(node.op, ast.USub) and isinstance(value, (int, float)):
-            return -value
-        raise self._unreadable(node, scope)
-
-    def _binop(self, node: ast.BinOp, scope: Scope) -> Any:
-        operation = _BINARY.get(type(node.op))
-        left, right = self.value(node.left, scope), self.value(node.right, scope)
-        if operation is None or isinstance(left, External) or isinstance(right, External):
-            raise self._unreadable(node, scope)
-        return operation(left, right)
-
-    def _subscript(self, node: ast.Subscript, scope: Scope) -> Any:
-        try:
-            return self.value(node.value, scope)[self.value(node.slice, scope)]
-        except (TypeError, KeyError, IndexError) as error:
-            raise self._unreadable(node, scope) from error
-
-    def _attribute(self, node: ast.Attribute, scope: Scope) -> Any:
-        base = self.value(node.value, scope)
-        if isinstance(base, External):
-            return External(f"{base.name}.{node.attr}")
-        if isinstance(base, Module):
-            return self.lookup(base.path, node.attr)
-        if isinstance(base, Class):
-            return self.class_constant(base, node.attr)
-        if isinstance(base, Member) and node.attr in ("name", "value"):
-            return getattr(base, node.attr)
-        raise self._unreadable(node, scope)
-
-    def class_constant(self, owner: Class, name: str) -> Any:
-        """A constant bound in a class body; an enumeration's member as :class:`Member`."""
-        scope = Scope(owner.path)
-        for statement in owner.node.body:
-            for target in _targets(statement):
-                try:
-                    scope.names[target] = self.value(statement.value, scope)  # type: ignore[attr-defined]
-                except UnreadableError:
-                    if target == name:
-                        raise
-        if name not in scope.names:
-            raise UnreadableError(f"{owner.path}: {owner.node.name} has no constant {name}.")
-        value = scope.names[name]
-        return Member(name, value) if self.is_enumeration(owner) else value
-
-    def is_enumeration(self, owner: Class) -> bool:
-        """Tell whether a class derives directly from one of the standard ``Enum`` classes."""
-        return any(ast.unparse(b).split(".")[-1].endswith("Enum") for b in owner.node.bases)
-
-    def items(self, value: Any, node: ast.AST, scope: Scope) -> list[Any]:
-        """What iterating over a value gives, in a fixed order."""
-        if isinstance(value, Class) and self.is_enumeration(value):
-            names = [t for statement in value.node.body for t in _targets(statement)]
-            return [self.class_constant(value, name) for name in names]
-        if isinstance(value, (list, tuple, dict)):
-            return list(value)
-        if isinstance(value, (set, frozenset)):
-            return sorted(value, key=repr)
-        raise self._unreadable(node, scope)
-
-    def _listcomp(self, node: ast.ListComp, scope: Scope) -> list[Any]:
-        if len(node.generators) != 1 or node.generators[0].ifs:
-            raise self._unreadable(node, scope)
-        generator = node.generators[0]
-        if not isinstance(generator.target, ast.Name):
-            raise self._unreadable(node, scope)
-        source = self.value(generator.iter, scope)
-        made = []
-        for item in self.items(source, node, scope):
-            inner = Scope(scope.module, {generator.target.id: item}, scope)
-            made.append(self.value(node.elt, inner))
-        return made
-
-    def _call(self, node: ast.Call, scope: Scope) -> Any:
-        if isinstance(node.func, ast.Attribute) and not node.args and not node.keywords:
-            made = self._method(node.func, scope)
-            if made is not None:
-                return made
-        function = self.value(node.func, scope)
-        if isinstance(function, Function):
-            return self.returned(function, node, scope)
-        name = function.name if isinstance(function, External) else ""
-        if name in ("list", "tuple", "set", "frozenset") and not node.keywords:
-            if not node.args:
-                return {"list": list, "tuple": tuple}.get(name, Growing)()
-            source = self.value(node.args[0], scope)
-            if name in ("set", "frozenset"):
-                return Growing.of(source)
-            return {"list": list, "tuple": tuple}[name](self.items(source, node, scope))
-        if name.split(".")[-1] == "field" and name.split(".")[0] in ("dataclasses", "msgspec"):
-            return self._field(node, scope)
-        raise self._unreadable(node, scope)
-
-    def _method(self, func: ast.Attribute, scope: Scope) -> Any:
-        if func.attr not in ("keys", "lower", "upper", "copy"):
-            return None
-        base = self.value(func.value, scope)
-        if isinstance(base, dict) and func.attr == "keys":
-            return list(base)
-        if isinstance(base, str) and func.attr in ("lower", "upper"):
-            return getattr(base, func.attr)()
-        if isinstance(base, (list, dict)) and func.attr == "copy":
-            return base.copy()
-        return None
-
-    def _field(self, node: ast.Call, scope: Scope) -> Any:
-        """The default that ``field(default=...)`` or ``field(default_factory=...)`` gives."""
-        for keyword in node.keywords:
-            if keyword.arg == "default":
-                return self.value(keyword.value, scope)
-            if keyword.arg == "default_factory":
-                if isinstance(keyword.value, ast.Lambda):
-                    return self.value(keyword.value.body, scope)
-                return self.value(ast.Call(keyword.value, [], []), scope)
-        raise self._unreadable(node, scope)
-
-    # -- functions
-
     def returned(self, function: Function, call: ast.Call, scope: Scope) -> Any:
         """What a small function without parameters returns in a fresh process."""
         if call.args or call.keywords or function.node.args.args:
-            raise self._unreadable(call, scope)
+            raise self.unreadable(call, scope)
         inner = Scope(function.path)
         for statement in function.node.body:
             if isinstance(statement, ast.Return) and statement.value is not None:
                 return self.value(statement.value, inner)
             self.execute(statement, inner)
-        raise self._unreadable(call, scope)
+        raise self.unreadable(call, scope)
 
     def execute(self, statement: ast.stmt, scope: Scope) -> None:
         """Take in one statement of a function body: assignment, import or known no-op.
@@ -417,14 +161,14 @@ class Static:
             scope.names[name] = None if fresh else self.value(statement.value, scope)
             return
         if isinstance(statement, ast.If) and not statement.orelse:
-            extension = env_extension(statement)
+            extension = _env_extension(statement)
             if extension is not None and extension[1] in scope.names:
                 name = extension[1]
-                scope.names[name] = self._grown(statement, name, scope.names[name])
+                scope.names[name] = self._grown(statement, name, scope.names[name], scope)
                 return
             if self._is_none_test(statement.test, scope):
                 return
-        raise self._unreadable(statement, scope)
+        raise self.unreadable(statement, scope)
 
     def _is_none_test(self, test: ast.expr, scope: Scope) -> bool:
         """Tell whether the test is ``NAME is not None`` of a name known to be None."""
@@ -437,7 +181,20 @@ class Static:
         )
 
 
-def env_extension(statement: ast.stmt) -> tuple[str, str, Any] | None:
+def _mutates(statement: ast.stmt, name: str) -> bool:
+    """Tell whether a top-level statement may change the object that a name stands for."""
+    if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)):
+        return False
+    for node in ast.walk(statement):
+        changed = node.target if isinstance(node, ast.AugAssign) else None
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            changed = node.func.value
+        if changed is not None and ast.unparse(changed) == name:
+            return True
+    return False
+
+
+def _env_extension(statement: ast.stmt) -> tuple[str, str, Any] | None:
     """Read ``if envs.VAR.get(): NAME.add(literal)`` as (VAR, NAME, literal)."""
     if not isinstance(statement, ast.If) or len(statement.body) != 1 or statement.orelse:
         return None
@@ -456,16 +213,6 @@ def env_extension(statement: ast.stmt) -> tuple[str, str, Any] | None:
     ):
         return test.split(".")[1], call.func.value.id, call.args[0].value
     return None
-
-
-def _targets(statement: ast.stmt) -> list[str]:
-    if isinstance(statement, ast.AnnAssign) and statement.value is None:
-        return []
-    if isinstance(statement, ast.Assign):
-        return [t.id for t in statement.targets if isinstance(t, ast.Name)]
-    if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
-        return [statement.target.id]
-    return []
 
 
 def _bound_name(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:

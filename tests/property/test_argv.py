@@ -95,7 +95,9 @@ def test_what_is_left_after_the_problems_parses_to_the_same_values(case: Any) ->
     release, chance = case
     flags = table(release)
     parsed = parse_argv(random_line(chance, flags), flags)
-    kept = [t for given in sorted(parsed.given.values(), key=lambda g: g.place) for t in given.tokens]
+    kept = [
+        t for given in sorted(parsed.given.values(), key=lambda g: g.place) for t in given.tokens
+    ]
     again = parse_argv(kept, flags)
     noticed = flags.launcher["noticed"]
     assert {p.kind for p in again.problems} <= {"missing-flag", "bad-level"}

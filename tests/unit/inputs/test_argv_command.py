@@ -149,7 +149,7 @@ def test_a_word_knows_where_it_stands() -> None:
     assert [text[w.start : w.end] for w in shell_commands(text)[0]] == ["a", "'b c'", "--d=e"]
 
 
-@pytest.mark.parametrize("text", ["a 'b", 'a\n"b\\"', "a \"b\\"])
+@pytest.mark.parametrize("text", ["a 'b", 'a\n"b\\"', 'a "b\\'])
 def test_an_open_quote_gives_one_sentence(text: str) -> None:
     with pytest.raises(ShellError, match="never closed"):
         shell_commands(text)

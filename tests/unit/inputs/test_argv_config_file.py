@@ -17,7 +17,9 @@ def merged(content: Any, *argv: str, release: str = "0.5.18") -> Merged:
 
 
 def test_the_files_options_stand_before_the_commands() -> None:
-    found = merged({"tp-size": 2, "model-path": "m"}, "--dp", "2", "--config", "a.yaml", "--tp", "4")
+    found = merged(
+        {"tp-size": 2, "model-path": "m"}, "--dp", "2", "--config", "a.yaml", "--tp", "4"
+    )
     assert found.argv == ("--tp-size", "2", "--model-path", "m", "--dp", "2", "--tp", "4")
     assert found.origin == (-1, -1, -1, -1, 0, 1, 4, 5)
     assert found.keys[:5] == ("tp-size", "tp-size", "model-path", "model-path", "")

@@ -16,7 +16,9 @@ def problems(line: str, release: str = "0.5.18") -> list[tuple[str, str, int]]:
 
 
 def test_all_problems_are_told_at_once_in_upstreams_order() -> None:
-    assert problems("--foo 1 --tp x --kv-cache-dtype fp8 --mod m --page-size --disable-radix=1") == [
+    assert problems(
+        "--foo 1 --tp x --kv-cache-dtype fp8 --mod m --page-size --disable-radix=1"
+    ) == [
         ("ambiguous", "--mod", 6),
         ("bad-value", "--tp", 2),
         ("bad-choice", "--kv-cache-dtype", 4),
@@ -53,7 +55,9 @@ def test_a_value_too_many_is_stray() -> None:
 def test_the_nearest_spelling_comes_first() -> None:
     (problem,) = parse_argv(["--model", "m", "--kv-cache-dtyp3", "x"], table("0.5.18")).problems
     assert problem.suggestions[0] == "--kv-cache-dtype"
-    (choice,) = parse_argv(["--model", "m", "--attention-backend=flasinfer"], table("0.5.18")).problems
+    (choice,) = parse_argv(
+        ["--model", "m", "--attention-backend=flasinfer"], table("0.5.18")
+    ).problems
     assert choice.suggestions[0] == "flashinfer"
     assert set(choice.suggestions) == set(table("0.5.18").flag("attention_backend").choices or ())
 

@@ -165,9 +165,10 @@ def test_every_value_a_rename_names_is_a_choice_of_the_new_option() -> None:
 
 
 def test_a_chain_of_renames_is_followed_to_an_option_that_lives() -> None:
-    assert history("--piecewise-cuda-graph-compiler", "0.5.20", KNOWN, RENAMES).instead == RENAMES[
-        "--piecewise-cuda-graph-compiler"
-    ]
+    assert (
+        history("--piecewise-cuda-graph-compiler", "0.5.20", KNOWN, RENAMES).instead
+        == RENAMES["--piecewise-cuda-graph-compiler"]
+    )
     last = history("--piecewise-cuda-graph-compiler", "0.5.23", KNOWN, RENAMES).instead
     assert last == RENAMES["--cuda-graph-tc-compiler"]
 
