@@ -12,12 +12,21 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Expr, Operand, is_constant
+from kvsolve.model.expression import (
+    Expr,
+    Operand,
+    all_of,
+    any_of,
+    is_constant,
+    negate,
+    raw,
+    same,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-__all__ = ["Phrase", "PhraseBook", "Phraser", "UnphrasedError", "listed", "shown_value"]
+__all__ = ["Phrase", "PhraseBook", "Phraser", "UnphrasedError", "as_logic", "listed", "shown_value"]
 
 _ORDER = {"lt": "below", "le": "at most", "gt": "above", "ge": "at least"}
 _COUNTER = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
@@ -129,8 +138,6 @@ class Phraser:
             return self.flag(operand.args[0])
         if operand.op == "call" and operand.args[0] in _CASTS and len(operand.args) == 2:
             return self.flag(operand.args[1])
-        if operand.op == "or" and not is_constant(operand.args[-1]):
-            return None
         return None
 
     def condition(self, operand: Operand, holds: bool = True, depth: int = 0) -> Phrase:
@@ -141,9 +148,10 @@ class Phraser:
         """
         if not isinstance(operand, Expr) or depth > _SMALL:
             raise UnphrasedError
+        operand = as_logic(operand)
         if operand.op == "not":
             return self.condition(operand.args[0], not holds, depth)
-        if operand.op == "call" and operand.args[0] == "bool":
+        if operand.op == "call" and operand.args[0] == "bool" and isinstance(operand.args[1], Expr):
             return self.condition(operand.args[1], holds, depth)
         if operand.op in ("and", "or"):
             return self._combined(operand, holds, depth)
@@ -295,7 +303,17 @@ class Phraser:
             return f"the environment variable {args[0]}"
         if operand.op == "or":
             return self.value(args[0], depth + 1)
+        if operand.op == "if":
+            return self._one_of(operand, depth)
         raise UnphrasedError
+
+    def _one_of(self, operand: Expr, depth: int) -> str:
+        """The values that a conditional can give, two at most."""
+        test, then, other = operand.args
+        first, second = self.value(then, depth + 1), self.value(other, depth + 1)
+        if same(test, then):
+            return f"{first} (where unset, {second})"
+        return first if first == second else f"{first} or {second}"
 
     def _called(self, name: str, arguments: tuple[Operand, ...], depth: int) -> str:
         if name == "len":
@@ -333,6 +351,27 @@ class Phraser:
         """An attribute of the model's configuration."""
         name = operand.args[1]
         return self.book.value(name) or f"the model's {_words(name)}"
+
+
+def as_logic(operand: Expr) -> Expr:
+    """A conditional between a condition and itself or a constant, as what it is: logic."""
+    if operand.op != "if":
+        return operand
+    test, then, other = operand.args
+    if same(then, test) or then is True:
+        return _logic("or", test, other)
+    if same(other, test) or other is False:
+        return _logic("and", test, then)
+    if then is False:
+        return _logic("and", negate(test), other)
+    if other is True:
+        return _logic("or", negate(test), then)
+    return operand
+
+
+def _logic(op: str, *parts: Operand) -> Expr:
+    found = any_of(*parts) if op == "or" else all_of(*parts)
+    return found if isinstance(found, Expr) else raw(op, *parts)
 
 
 def _owned(root: str, rest: str) -> str:

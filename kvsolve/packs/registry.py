@@ -217,7 +217,9 @@ class _Assignment:
         self.known = registry
         self.codes: dict[str, Code] = dict(registry.codes)
         self.last: dict[str, _Unit] = {}
-        self.by_key: dict[tuple[str, str, str], str] = {}
+        self.by_key: dict[tuple[str, str, str], str] = {
+            (c.kind, c.about, key): c.code for c in self.codes.values() for key in c.keys
+        }
         self.numbers = {kind: self._highest(kind) for kind in _FIRST}
 
     def _highest(self, kind: str) -> int:

@@ -4,9 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Expr, Operand, is_constant, walk
+from kvsolve.model.expression import Expr, Operand, is_constant, negate, walk
 from kvsolve.model.program import Let, Program, Refuse, Set
-from kvsolve.packs.phrases import Phrase, PhraseBook, Phraser, UnphrasedError, listed, shown_value
+from kvsolve.packs.phrases import (
+    Phrase,
+    PhraseBook,
+    Phraser,
+    UnphrasedError,
+    as_logic,
+    listed,
+    shown_value,
+)
 from kvsolve.packs.registry import plain_text
 
 if TYPE_CHECKING:
@@ -174,10 +182,18 @@ def _results(program: Program) -> Iterator[tuple[tuple[str, int], Operand]]:
                 yield (step.name, version), step.value
 
 
-def _conjuncts(operand: Operand) -> list[Operand]:
-    if isinstance(operand, Expr) and operand.op == "and":
-        return list(operand.args)
-    return [operand]
+def _conjuncts(operand: Operand, holds: bool = True) -> list[Operand]:
+    """The conditions that must all hold, through negations and conditionals that are logic."""
+    if not isinstance(operand, Expr):
+        return [operand]
+    term = as_logic(operand)
+    if term.op == "not":
+        return _conjuncts(term.args[0], not holds)
+    if term.op == "call" and term.args[0] == "bool":
+        return _conjuncts(term.args[1], holds)
+    if term.op == ("and" if holds else "or"):
+        return [part for a in term.args for part in _conjuncts(a, holds)]
+    return [term if holds else negate(term)]
 
 
 def _without_implied(parts: list[Operand]) -> list[Operand]:
