@@ -2,12 +2,13 @@
 
 Run in the oracle's environment, where the release and its transformers can be imported::
 
-    PYTHONPATH=tests:. $ORACLE_PYTHON -m kvsolve.upstream.config_defaults RELEASE NAMES.json
+    PYTHONPATH=tests:. $ORACLE_PYTHON -m kvsolve.upstream.config_defaults RELEASE NAMES [BASE]
 
-prints one JSON object. Nothing of a class is copied: it is made once without arguments and some
-more times with one argument changed, and what it then holds is noted, for the attributes named in
-NAMES.json (those that the release's resolution and pool code reads). :func:`merge` joins the
-releases into one table in which equal classes are stored once.
+prints one JSON object. NAMES is a JSON list of the attributes to note (those that the release's
+resolution and pool code reads), BASE the object of a release with the same transformers, which
+saves describing the library's own classes again. Nothing of a class is copied: it is made once
+without arguments and some more times with one argument changed, and what it then holds is noted.
+:func:`merge` joins the releases into one table in which equal classes are stored once.
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ COMPUTED = frozenset(
 )
 """Attributes that kvsolve computes itself, so a default instance's value would be wrong."""
 MISSING = object()
+MADE: dict[str, Any] = {}
+"""Instances of the class that is being described, by arguments."""
 
 
 class Collector:
@@ -182,11 +185,17 @@ class Collector:
 
 
 def attempt(cls: type, **given: Any) -> Any:
-    """An instance, or None where the class refuses these arguments."""
-    try:
-        return cls(**given)
-    except Exception:
-        return None
+    """An instance, or None where the class refuses these arguments; each is made once."""
+    if MADE.get("of") is not cls:
+        MADE.clear()
+        MADE["of"] = cls
+    key = repr(sorted(given.items()))
+    if key not in MADE:
+        try:
+            MADE[key] = cls(**given)
+        except Exception:
+            MADE[key] = None
+    return MADE[key]
 
 
 def keeps(cls: type, name: str) -> bool:
@@ -328,8 +337,14 @@ def rope_rule(cls: type, instance: Any) -> dict[str, Any]:
     return {"kind": kind, "default": as_data(default) if as_data(default) is not MISSING else None}
 
 
-def collect(names: frozenset[str]) -> dict[str, Any]:
-    """Describe every configuration class that the imported release knows."""
+def collect(names: frozenset[str], base: dict[str, Any] | None = None) -> dict[str, Any]:
+    """Describe every configuration class that the imported release knows.
+
+    Args:
+        names: Attributes to note.
+        base: The description of a release with the same transformers: what that library itself
+            brings is taken from there, and only the release's own classes are made.
+    """
     transformers = importlib.import_module("transformers")
     common = importlib.import_module("sglang.srt.utils.hf_transformers.common")
     registry: dict[str, type] = common._CONFIG_REGISTRY
@@ -337,18 +352,31 @@ def collect(names: frozenset[str]) -> dict[str, Any]:
     collector = Collector(names, transformers.PretrainedConfig)
     types: dict[str, int] = {}
     for name in sorted({*mapping.keys(), *registry}):
-        index = collector.body(registry.get(name) or mapping[name])
+        cls = registry.get(name) or mapping[name]
+        if base is not None and not cls.__module__.startswith("sglang"):
+            continue
+        index = collector.body(cls)
         if index is not None:
             types[name] = index
-    base = collector.body(transformers.PretrainedConfig)
     utilities = importlib.import_module("transformers.configuration_utils")
-    return {
+    found = {
         "bodies": collector.bodies,
         "types": types,
         "registered": sorted(registry),
-        "base": base,
+        "base": collector.body(transformers.PretrainedConfig),
         "legacy_layer_types": dict(getattr(utilities, "_LEGACY_LAYER_TYPE_REMAP", {})),
     }
+    return found if base is None else joined(found, base, set(mapping.keys()))
+
+
+def joined(found: dict[str, Any], base: dict[str, Any], mapped: set[str]) -> dict[str, Any]:
+    """The release's own classes beside those of its library."""
+    offset = len(base["bodies"])
+    place = {i: i + offset for i in range(len(found["bodies"]))}
+    bodies = [*base["bodies"], *(relocate(body, place) for body in found["bodies"])]
+    types = {name: i for name, i in base["types"].items() if name in mapped}
+    types |= {name: place[i] for name, i in found["types"].items()}
+    return {**found, "bodies": bodies, "types": types, "base": base["base"]}
 
 
 def merge(releases: dict[str, dict[str, Any]]) -> list[str]:
@@ -410,7 +438,7 @@ def write_table(folder: str, target: str) -> None:
     Path(target).write_text("\n".join(merge(found)) + "\n")
 
 
-def main(release: str, names_file: str) -> None:
+def main(release: str, names_file: str, base_file: str | None = None) -> None:
     """Print the description of one release, or (``merge FOLDER TARGET``) join several."""
     home = importlib.import_module("conformance.oracle.home")
     hardware = importlib.import_module("conformance.oracle.faked_hardware")
@@ -418,7 +446,8 @@ def main(release: str, names_file: str) -> None:
     sys.path[:0] = [str(site), str(home.transformers_site(release))]
     hardware.install("h100", site)
     logging.disable(logging.CRITICAL)
-    found = collect(frozenset(json.loads(Path(names_file).read_text())))
+    base = json.loads(Path(base_file).read_text()) if base_file else None
+    found = collect(frozenset(json.loads(Path(names_file).read_text())), base)
     json.dump(found, sys.stdout, sort_keys=True)
 
 
