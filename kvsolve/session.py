@@ -256,7 +256,7 @@ def _config(pack: Pack, parsed: ParsedCommand) -> Config:
 def _problems(pack: Pack, parsed: ParsedCommand) -> tuple[Finding, ...]:
     if not parsed.problems:
         return ()
-    from kvsolve.packs.parse_findings import parse_findings
+    from kvsolve.inputs.parse_findings import parse_findings
 
     return parse_findings(parsed.problems, pack)
 

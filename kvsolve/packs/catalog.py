@@ -18,6 +18,7 @@ from kvsolve.model.program import Program, Refuse, Set
 from kvsolve.packs.files import constraints_directory
 from kvsolve.packs.late import confirmed, read_curated
 from kvsolve.packs.messages import Candidate, Match, rank
+from kvsolve.packs.parse_codes import PARSE_CODES, ParseCode
 from kvsolve.packs.phrases import PhraseBook
 from kvsolve.packs.registry import Registry, function_name, load_registry, update_registry
 from kvsolve.packs.reports import Report, read_reports
@@ -40,7 +41,7 @@ class EntryInfo:
     Attributes:
         code: Stable code.
         slug: Stable short name.
-        kind: ``refuse``, ``set``, ``crash`` or ``report``.
+        kind: ``refuse``, ``set``, ``crash``, ``report`` or ``parse``.
         message: The reason, one or two sentences.
         remedy: The way out, None where there is none to name.
         flags: Dests of the flags that take part, the most telling first.
@@ -239,6 +240,8 @@ class _Builder:
             Report(self.position(_report_info(data)), predicate)
             for data, predicate in read_reports(self.root / "reports.toml", self.release)
         ]
+        for known in PARSE_CODES.values():
+            self.position(_parse_info(known, self.release))
         self._late_words()
         words = {code: " ".join(hashes) for code, hashes in sorted(self.words.items())}
         return Catalog(list(self.positions), by_step, by_crash, words, reports)
@@ -333,6 +336,22 @@ class _Builder:
         if path.exists():
             for code, hashes in json.loads(path.read_text(encoding="utf-8")).items():
                 self.words[code] = dict.fromkeys(hashes)
+
+
+def _parse_info(known: ParseCode, release: str) -> EntryInfo:
+    ground = Ground("server_args.py", "prepare_server_args", f"=={release}")
+    return EntryInfo(
+        known.code,
+        known.slug,
+        "parse",
+        known.reason,
+        known.remedy,
+        (),
+        ground,
+        "parse",
+        "SystemExit",
+        curated=True,
+    )
 
 
 def _report_info(data: Mapping[str, Any]) -> EntryInfo:

@@ -1,0 +1,98 @@
+"""Codes of what SGLang's own command-line parser refuses; the same in every release."""
+
+from __future__ import annotations
+
+from kvsolve.model.noun import dataclass
+
+__all__ = ["PARSE_CODES", "ParseCode"]
+
+
+@dataclass(frozen=True, slots=True)
+class ParseCode:
+    """One kind of parse finding.
+
+    Attributes:
+        code: As in ``KV0001``.
+        slug: Stable short name.
+        reason: What the parser does, for an explanation of the code.
+        remedy: The way out in general.
+    """
+
+    code: str
+    slug: str
+    reason: str
+    remedy: str
+
+
+PARSE_CODES: dict[str, ParseCode] = {
+    "unknown": ParseCode(
+        "KV0001",
+        "unknown-flag",
+        "The release has no such flag, and its parser stops at flags that it does not know.",
+        "Correct the spelling, or drop the flag.",
+    ),
+    "ambiguous": ParseCode(
+        "KV0002",
+        "ambiguous-flag",
+        "The parser completes abbreviated flags, and this one is the start of several.",
+        "Spell the flag out.",
+    ),
+    "stray": ParseCode(
+        "KV0003",
+        "stray-value",
+        "A value stands where no flag takes it.",
+        "Drop the value, or put the flag before it.",
+    ),
+    "missing-value": ParseCode(
+        "KV0004", "missing-value", "The flag takes a value, and none follows.", "Give the value."
+    ),
+    "unwanted-value": ParseCode(
+        "KV0005",
+        "unwanted-value",
+        "The flag is a switch and takes no value.",
+        "Write the switch alone.",
+    ),
+    "bad-value": ParseCode(
+        "KV0006",
+        "bad-value",
+        "The value is not of the kind that the flag reads.",
+        "Correct the value.",
+    ),
+    "bad-choice": ParseCode(
+        "KV0007",
+        "bad-choice",
+        "The flag takes one of a fixed set of values in this release.",
+        "Choose one of the values that the release knows.",
+    ),
+    "retired": ParseCode(
+        "KV0008",
+        "retired-flag",
+        "The release still recognises the flag only to refuse it.",
+        "Use what stands in its place.",
+    ),
+    "missing-flag": ParseCode(
+        "KV0009",
+        "missing-flag",
+        "The parser requires a flag that the command does not give.",
+        "Add the flag.",
+    ),
+    "help": ParseCode(
+        "KV0010",
+        "asks-for-help",
+        "The command asks for help, so SGLang prints it and starts nothing.",
+        "Drop the flag.",
+    ),
+    "config-file": ParseCode(
+        "KV0011",
+        "config-file-refused",
+        "SGLang cannot take up the file that --config names.",
+        "Correct the file, or give its flags on the command line.",
+    ),
+    "bad-level": ParseCode(
+        "KV0012",
+        "unknown-log-level",
+        "The log level is looked up by name, and Python's logging has none of this name.",
+        "Use debug, info, warning or error.",
+    ),
+}
+"""Kind of problem, as the parser of commands names it -> its code."""
