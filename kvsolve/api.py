@@ -7,14 +7,12 @@ an answer is the JSON of the verb. Secrets of the command are hidden in every an
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.edit import Conflict, Edit, Repair
 from kvsolve.model.finding import CheckResult, Kind
 from kvsolve.model.noun import dataclass
 from kvsolve.outputs.redact import Redactor
@@ -23,6 +21,7 @@ from kvsolve.session import Question, Request, Session
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kvsolve.model.edit import Conflict, Edit, Repair
     from kvsolve.model.flag import FlagTable
     from kvsolve.packs.catalog import EntryInfo
     from kvsolve.packs.pack import Pack
@@ -90,6 +89,8 @@ def request(command: Command, **context: Any) -> Request:
         **context: Attributes of :class:`kvsolve.session.Request`.
     """
     if isinstance(command, str):
+        import shlex
+
         try:
             command = shlex.split(command.replace("\\\n", " "))
         except ValueError as error:
@@ -241,6 +242,8 @@ def _unrepairable(result: CheckResult) -> bool:
 
 def _parse_edits(result: CheckResult) -> tuple[Edit, ...]:
     """What the parser refuses is dropped: no other edit of it can be known to be meant."""
+    from kvsolve.model.edit import Edit
+
     return tuple(
         Edit("remove", "", flag, None, None, 2)
         for finding in result.findings

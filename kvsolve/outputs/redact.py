@@ -7,7 +7,6 @@ message that quotes the command, in a rewrite's before and after), it is hidden 
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -149,6 +148,8 @@ def _json_secrets(argv: Iterable[str]) -> Iterator[str]:
         start = token.find("{")
         if start < 0 or not token.rstrip().endswith("}"):
             continue
+        import json
+
         try:
             yield from _secrets_in(json.loads(token[start:]))
         except ValueError:

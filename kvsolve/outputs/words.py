@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -37,6 +36,8 @@ def spoken_value(value: Any) -> str:
         return "unset"
     if isinstance(value, str):
         return value or '""'
+    import json
+
     return json.dumps(value, ensure_ascii=False)
 
 
