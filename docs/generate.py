@@ -1,4 +1,4 @@
-"""Writes the pages of docs/ that are made from the command itself; ``--check`` fails when one is stale."""
+"""Writes the pages of docs/ that are made from the command; ``--check`` fails on a stale one."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from typing import Any
 
 import typer
 
-from kvsolve.cli.asking import Asked
-from kvsolve.cli.main import VERBS, app
+from kvsolve.cli.app import VERBS, app
+from kvsolve.cli.asked import SHARED as OPTIONS
 
 DOCS = Path(__file__).parent
 HEAD = "<!-- Written by `make docs` (docs/generate.py) from the command itself; do not edit. -->\n"
-SHARED = frozenset(Asked.__slots__) - {"command"}
+SHARED = {option.name for option in OPTIONS}
 
 
 def cli_page() -> str:
+    """The reference of the command line."""
     group = typer.main.get_command(app)
     context: Any = group.make_context("kvsolve", ["--help"], resilient_parsing=True)
     commands = {verb: group.get_command(context, verb) for verb in VERBS}  # type: ignore[attr-defined]
@@ -73,6 +74,7 @@ PAGES = {"cli.md": cli_page}
 
 
 def main(arguments: list[str]) -> int:
+    """Write the pages, or tell which are stale."""
     stale = []
     for name, make in PAGES.items():
         path, text = DOCS / name, make()

@@ -16,7 +16,7 @@ from kvsolve.session import Question, Request
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from kvsolve.cli.asking import Asked
+    from kvsolve.cli.asked import Asked
     from kvsolve.cli.sources import Source
 
 __all__ = [

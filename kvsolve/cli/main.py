@@ -1,107 +1,23 @@
-"""The ``kvsolve`` command: finds the verb, runs it, turns errors into one sentence.
-
-Only the module of the verb asked for is imported, so that a check does not pay for the solver and
-nothing pays for the other verbs.
-"""
+"""The ``kvsolve`` command: runs what is asked and turns errors into one sentence."""
 
 from __future__ import annotations
 
 import os
 import sys
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
-import typer
-from typer.core import TyperGroup
-from typer.main import get_command, get_group
-
+from kvsolve.cli.quick import read_check
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["VERBS", "app", "main", "run"]
-
-VERBS = {
-    "check": "check",
-    "fix": "fix",
-    "explain": "explain",
-    "why": "explain",
-    "conflict": "conflict",
-    "options": "options",
-    "list": "enumerate",
-    "count": "enumerate",
-    "matrix": "matrix",
-    "rules": "known",
-    "flags": "known",
-    "profiles": "known",
-    "packs": "known",
-    "batch": "batch",
-    "upstream": "upstream",
-}
-"""Verb -> module below ``kvsolve.cli`` that defines it."""
+__all__ = ["main", "run"]
 
 BAD_INPUT = 2
+INTERRUPTED = 130
 READER_GONE = 141
 _STDOUT = 1
-_FAMILIES = frozenset({"upstream"})
-_USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
-
-
-class _LazyVerbs(TyperGroup):
-    """A group whose verbs are imported when they are asked for."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return list(VERBS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in VERBS:
-            return None
-        group = get_group(import_module(f"kvsolve.cli.{VERBS[cmd_name]}").app)
-        if cmd_name in _FAMILIES:
-            group.name = cmd_name
-            return group
-        return group.commands[cmd_name]
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args and not args[0].startswith("-") and args[0] not in VERBS:
-            raise KvsolveError(_unknown_verb(args[0]))
-        return super().resolve_command(ctx, args)
-
-
-def _unknown_verb(name: str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, VERBS, 1)
-    hint = f"did you mean {near[0]}?" if near else "`kvsolve --help` lists the verbs."
-    return f"there is no verb {name}; {hint}"
-
-
-app = typer.Typer(
-    cls=_LazyVerbs,
-    name="kvsolve",
-    no_args_is_help=True,
-    add_completion=True,
-    help="Check, repair and map SGLang launch commands offline, before a GPU is touched.",
-    epilog="Exit codes: 0 nothing found, 1 findings, 2 bad input or an unknown verdict.",
-)
-
-
-def _version(wanted: bool) -> None:
-    if wanted:
-        from kvsolve import __version__
-
-        print(f"kvsolve {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def _root(
-    version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
-    ] = False,
-) -> None:
-    pass
 
 
 def run() -> NoReturn:
@@ -130,17 +46,23 @@ def main(args: Sequence[str]) -> int:
         # the process where a verb meets that, and in no other case.
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
         return READER_GONE
-    except (KeyboardInterrupt, typer.Abort):
-        return 130
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:
         return _complain(_explain_failure(error, args))
 
 
 def _dispatch(args: Sequence[str]) -> int:
     own, command = _split(args)
-    verb = get_command(app)
-    code = verb.main(own, "kvsolve", standalone_mode=False, obj={"command": command})
-    return code if isinstance(code, int) else 0
+    plain = read_check(own, command)
+    if plain is not None:
+        from kvsolve.cli.checking import run_check
+
+        asked, files, switches = plain
+        return run_check(asked, files, **switches)
+    from kvsolve.cli.app import dispatch
+
+    return dispatch(own, command)
 
 
 def _split(args: Sequence[str]) -> tuple[list[str], list[str] | None]:
@@ -158,7 +80,9 @@ def _complain(sentence: str) -> int:
 
 
 def _explain_failure(error: Exception, args: Sequence[str]) -> str:
-    if isinstance(error, _USAGE_ERROR):
+    from kvsolve.cli.app import USAGE_ERROR
+
+    if isinstance(error, USAGE_ERROR):
         sentence = " ".join(error.format_message().split())  # type: ignore[attr-defined]
         looks_like_command = any("sglang" in token for token in args) and "--" not in args
         hint = ". Put the SGLang command behind `--`." if looks_like_command else ""

@@ -16,7 +16,7 @@ from kvsolve.inputs.argv import parse_argv
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kvsolve.cli.asking import Asked
+    from kvsolve.cli.asked import Asked
     from kvsolve.model.flag import FlagTable
     from kvsolve.packs.pack import Pack
     from kvsolve.session import Question, Request
