@@ -204,7 +204,7 @@ def _yaml_reader(path: Path) -> tuple[Callable[[str], Any], type[Exception]]:
         from ruamel.yaml.error import YAMLError
 
         reader = YAML(typ="safe", pure=True)
-        reader.version = (1, 1)  # type: ignore[assignment]
+        reader.version = (1, 1)
         return reader.load, YAMLError
     except ImportError:
         raise ConfigFileError(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
 from dataclasses import fields
 from itertools import islice, takewhile
@@ -108,7 +107,6 @@ class Flag:
 
 _COLUMNS = tuple(f.name for f in fields(Flag))
 _DEFAULT = _COLUMNS.index("default")
-_MISSING = {f.name: f.default for f in fields(Flag) if f.name not in ("dest", "spellings")}
 
 
 class FlagTable:
@@ -277,22 +275,13 @@ class FlagTable:
         Args:
             command: The command that writes the file, kept in its header.
         """
-        head = {
-            "format": FORMAT,
-            "sglang": self.release,
-            "written_by": command,
-            "launcher": self.launcher,
-        }
-        parts = ["{" + _json(head)[1:-1] + ',"fields":{']
-        parts.append(",\n".join(f"{_json(k)}:{_json(self.fields[k])}" for k in sorted(self.fields)))
-        parts.append('},"flags":[')
-        parts.append(",\n".join(_json(_object(flag)) for flag in self.flags))
-        parts.append("]}\n")
-        return "\n".join(parts)
+        from kvsolve.model.flag_text import write_table
+
+        return write_table(self, command)
 
     def dump(self, path: str | Path, command: str) -> None:
         """Write :meth:`dumps` to a file."""
-        Path(path).write_text(self.dumps(command), encoding="utf-8")
+        Path(path).write_text(self.dumps(command), encoding="utf-8", newline="\n")
 
     @classmethod
     def loads(cls, text: str, where: str = "the flag table") -> FlagTable:
@@ -301,14 +290,9 @@ class FlagTable:
         Raises:
             KvsolveError: The text is no flag table.
         """
-        try:
-            data = json.loads(text)
-            if data["format"] != FORMAT:
-                raise KvsolveError(f"{where} has format {data['format']}, not {FORMAT}.")
-            flags = [_flag(entry) for entry in data["flags"]]
-            return cls(data["sglang"], flags, data["fields"], data["launcher"])
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise KvsolveError(f"{where} is no flag table: {error!r}.") from error
+        from kvsolve.model.flag_text import read_table
+
+        return read_table(text, where)
 
     @classmethod
     def load(cls, path: str | Path) -> FlagTable:
@@ -327,36 +311,3 @@ class FlagTable:
 _REQUIRED = _COLUMNS.index("required")
 _BY_ENV = _COLUMNS.index("choices_by_env")
 _DEPRECATED = _COLUMNS.index("deprecated")
-
-
-def _json(value: Value) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _object(flag: Flag) -> dict[str, Value]:
-    """What differs from the usual; an unset default is told by ``"no_default"``."""
-    entry: dict[str, Value] = {"dest": flag.dest, "spellings": flag.spellings}
-    for name, usual in _MISSING.items():
-        value = getattr(flag, name)
-        if name == "default" and value is UNSET:
-            entry["no_default"] = True
-        elif value != usual or type(value) is not type(usual):
-            entry[name] = value
-    return entry
-
-
-def _flag(entry: dict[str, Value]) -> Flag:
-    known = {k: _frozen(v) if k in _FROZEN else v for k, v in entry.items() if k != "no_default"}
-    if entry.get("no_default"):
-        known["default"] = UNSET
-    flag = Flag(**known)
-    if flag.action not in ACTIONS or not flag.spellings:
-        raise ValueError(f"bad flag {entry}")
-    return flag
-
-
-_FROZEN = frozenset({"spellings", "choices", "choices_by_env"})
-
-
-def _frozen(value: Value) -> Value:
-    return tuple(_frozen(v) for v in value) if isinstance(value, list) else value

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.inputs.argv import parse_argv
-from kvsolve.inputs.config_file import switches, unsupported
+from kvsolve.inputs.config_file import merge_config_file, switches, unsupported
 from kvsolve.model.flag import UNSET
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.flag import Flag, FlagTable
 
-__all__ = ["differences", "wrong_answer"]
+__all__ = ["differences", "wrong_answer", "wrong_merge"]
 
 ACTIONS = {
     "StoreAction": "store",
@@ -53,8 +53,8 @@ def differences(recorded: dict[str, Any], table: FlagTable) -> Iterator[str]:
 def _as_table(option: dict[str, Any]) -> dict[str, Any]:
     action = ACTIONS[option["action"]]
     deprecated = option["action"].startswith("Deprecated")
-    valued = (
-        action in ("store", "alias", "lora_paths") or option["nargs"] != 0 and action == "const"
+    valued = action in ("store", "alias", "lora_paths") or (
+        option["nargs"] != 0 and action == "const"
     )
     const = True if option["action"] == "DeprecatedStoreTrueAction" else option["const"]
     return {
@@ -95,8 +95,9 @@ def _field_differences(fields: dict[str, Any], table: FlagTable) -> Iterator[str
         yield f"field {name}: only in the {'real record' if name in fields else 'table'}"
     for name, wanted in fields.items():
         value = None if wanted == "<required>" else wanted
-        if name in table.fields and table.fields[name] != value:
-            yield f"field {name}: {wanted!r} in the real record, {table.fields[name]!r} in the table"
+        found = table.fields.get(name)
+        if found != value or type(found) is not type(value):
+            yield f"field {name}: {wanted!r} in the real record, {found!r} in the table"
 
 
 def _config_differences(config: dict[str, list[str]], table: FlagTable) -> Iterator[str]:
@@ -104,6 +105,23 @@ def _config_differences(config: dict[str, list[str]], table: FlagTable) -> Itera
     for name, keys in config.items():
         for key in sorted(set(keys) ^ ours[name]):
             yield f"--config: {key} is {name} on one side only"
+
+
+def wrong_merge(real: dict[str, Any], table: FlagTable) -> str | None:
+    """What is wrong about our reading of a recorded ``--config`` file, or None."""
+    found = merge_config_file(real["tokens"], table, lambda path: load_yaml(real["text"]))
+    if real["raised"]:
+        return None if found.problems else f"accepted: {found.argv}"
+    if found.problems:
+        return f"refused: {found.problems}"
+    return None if list(found.argv) == real["merged"] else f"merged: {found.argv}"
+
+
+def load_yaml(text: str) -> Any:
+    """The text as the real reader has it."""
+    import yaml
+
+    return yaml.safe_load(text)
 
 
 def wrong_answer(real: dict[str, Any], table: FlagTable) -> str | None:

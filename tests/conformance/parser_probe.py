@@ -14,15 +14,18 @@ import io
 import json
 import re
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .config_texts import COMMANDS, TEXTS
 from .oracle import faked_hardware, quarantine
 from .oracle.home import RELEASES, site, transformers_site
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["answer", "config_file", "options", "record"]
+__all__ = ["answer", "config_file", "merged", "options", "record"]
 
 KINDS = (
     ("ambiguous option", "ambiguous"),
@@ -109,18 +112,40 @@ def record(server_args: Any) -> dict[str, Any]:
     return made
 
 
+def _merger() -> Any:
+    try:
+        from sglang.srt.utils import server_args_config_parser as module
+    except ImportError:
+        from sglang.srt import server_args_config_parser as module
+    return module.ConfigArgumentMerger
+
+
 def config_file(parser: argparse.ArgumentParser) -> dict[str, list[str]]:
     """How the real ``--config`` reader treats keys."""
-    try:
-        from sglang.srt.utils.server_args_config_parser import ConfigArgumentMerger
-    except ImportError:
-        from sglang.srt.server_args_config_parser import ConfigArgumentMerger
-
-    merger = ConfigArgumentMerger(parser)
+    merger = _merger()(parser)
     return {
         "switches": sorted(set(merger.store_true_actions)),
         "unsupported": sorted(merger.unsupported_actions),
     }
+
+
+def merged(parser: argparse.ArgumentParser, text: str, command: Sequence[str]) -> dict[str, Any]:
+    """What the real reader makes of a file with this text."""
+    merger = _merger()(parser)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.yaml"
+        path.write_text(text, encoding="utf-8")
+        made: dict[str, Any] = {
+            "text": text,
+            "tokens": ["a.yaml" if t == "FILE" else t for t in command],
+        }
+        try:
+            tokens = merger.merge_config_with_args(
+                [str(path) if t == "FILE" else t for t in command]
+            )
+        except Exception as error:
+            return {**made, "raised": type(error).__name__}
+        return {**made, "raised": "", "merged": tokens}
 
 
 def answer(parser: argparse.ArgumentParser, tokens: Sequence[str]) -> dict[str, Any]:
@@ -173,6 +198,8 @@ def main() -> None:
             "options": options(parser),
             "fields": record(server_args),
             "config_file": config_file(parser),
+            "merges": [merged(parser, text, COMMANDS[0]) for text in TEXTS]
+            + [merged(parser, text, COMMANDS[1]) for text in TEXTS[:5]],
             "answers": [{"tokens": t, **answer(parser, t)} for t in lines],
         }
     json.dump(made, real)

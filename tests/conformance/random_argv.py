@@ -12,8 +12,31 @@ if TYPE_CHECKING:
 
 __all__ = ["random_line"]
 
-NUMBERS = "0 1 2 3 8 64 -1 -2 -1.5 -.5 0.8 1e-3 -1e5 1_000 007 +4 -inf nan 0x10 ١٢ 1. -".split()
-HUMAN = "1k 1Ki 1.5k 1.5Ki 25.6k 2M 1kk 3K 1_0k 1.k 0.0001k".split()
+NUMBERS = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "8",
+    "64",
+    "-1",
+    "-2",
+    "-1.5",
+    "-.5",
+    "0.8",
+    "1e-3",
+    "-1e5",
+    "1_000",
+    "007",
+    "+4",
+    "-inf",
+    "nan",
+    "0x10",
+    "١٢",
+    "1.",
+    "-",
+]
+HUMAN = ["1k", "1Ki", "1.5k", "1.5Ki", "25.6k", "2M", "1kk", "3K", "1_0k", "1.k", "0.0001k"]
 WORDS = [
     "",
     " ",
@@ -32,15 +55,18 @@ WORDS = [
     "a=b",
 ]
 OBJECTS = [
-    "{}", "[]", '{"a": 1}', '["x", 2]', "null", "1", "NaN", "[Infinity]", "1e999", "-1e999", "{'a': 1}",
+    "{}", "[]", '{"a": 1}', '["x", 2]', "null", "1", "NaN", "[Infinity]", "1e999", "-1e999",
+    "{'a': 1}",
     "18446744073709551616", "[9223372036854775807, -9223372036854775809]", '"\\ud800"', '"\\u00e9"',
     '{"a": 1, "a": 2}', " [1] ", "[1,]", "", "tru", '"a\tb"', "[1.0, -0, 1E2]", "﻿[]",
     '{"decode": {"backend": "full", "max_bs": 4}}', '{"decode": {"nope": 1}}', '{"x": {}}',
-    '{"prefill": 3}', '{"prefill": {"backend": "tc_piecewise"}}', '{"decode": {"tc_compiler": "eager"}}',
+    '{"prefill": 3}', '{"prefill": {"backend": "tc_piecewise"}}',
+    '{"decode": {"tc_compiler": "eager"}}',
     '{"prefill": {"backend": ["tc_piecewise"]}}', '{"prefill": {"full_prefill_max_req": 2}}',
 ]  # fmt: skip
 LORA = [
-    "a=b", "/path", '{"lora_name": "n", "lora_path": "p"}', '{"lora_name": "n"}', "{x}", " a ", "{}",
+    "a=b", "/path", '{"lora_name": "n", "lora_path": "p"}', '{"lora_name": "n"}', "{x}", " a ",
+    "{}",
     '{"lora_name": "n", "lora_path": "p", "pinned": true}',
 ]  # fmt: skip
 

@@ -12,7 +12,6 @@ import json
 import os
 import random
 import subprocess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.flag import FlagTable
@@ -22,6 +21,7 @@ from .random_argv import random_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["RECORDED", "asked", "recorded"]
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import shlex
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kvsolve.errors import KvsolveError
 from kvsolve.inputs.argv import ParsedCommand, parse_argv
-from kvsolve.inputs.options import _arguments, _Parser
+from kvsolve.inputs.command import split_text
+from kvsolve.inputs.options import CrashError, RetiredError, _arguments, _Parser
 from kvsolve.inputs.shell import shell_commands
 from kvsolve.model.flag import Flag, FlagTable
 from tests.conformance.oracle.home import RELEASES
@@ -66,7 +69,7 @@ def stdlib_answer(release: str, tokens: list[str]) -> dict[str, Any] | None:
     """What the full parser says: the values it sets, or None for a refusal."""
     try:
         values, extra = full_parser(release).parse_known_args(tokens)
-    except (argparse.ArgumentError, Exception):
+    except (argparse.ArgumentError, RetiredError, CrashError):
         return None
     return None if extra else vars(values)
 
@@ -145,10 +148,5 @@ def test_quoted_words_come_back_as_they_were(words: list[str]) -> None:
 @SAMPLES
 @given(st.text(max_size=40))
 def test_any_text_gives_words_or_one_sentence(text: str) -> None:
-    from kvsolve.errors import KvsolveError
-    from kvsolve.inputs.command import split_text
-
-    try:
-        split_text(text)
-    except KvsolveError as error:
-        assert str(error)
+    with suppress(KvsolveError):
+        assert split_text(text).entry in ("serve", "module", "options")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kvsolve.inputs.argv import parse_argv
 from kvsolve.inputs.config_file import ConfigFileError, Merged, merge_config_file, read_yaml
 from tests.unit.inputs.test_flags_tables import table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def merged(content: Any, *argv: str, release: str = "0.5.18") -> Merged:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import marshal
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.inputs.history import history, load_renames
 from kvsolve.model.flag import UNSET, Flag, FlagTable
 from tests.conformance.oracle.home import RELEASES
-from tests.conformance.parser_equality import differences, wrong_answer
+from tests.conformance.parser_equality import differences, wrong_answer, wrong_merge
 from tests.conformance.record_parsers import recorded
 
 CONSTRAINTS = Path(__file__).resolve().parents[3] / "constraints" / "sglang"
@@ -37,6 +38,14 @@ def test_a_table_answers_as_the_real_parser_did(release: str) -> None:
     kinds = {answer["kind"] for answer in answers}
     assert kinds >= {"ok", "ambiguous", "unknown", "bad-choice", "bad-value", "missing-value"}
     wrong = {str(a["tokens"]): w for a in answers if (w := wrong_answer(a, table(release)))}
+    assert wrong == {}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_config_file_is_merged_as_the_real_reader_did(release: str) -> None:
+    merges = recorded(release)["merges"]
+    assert {bool(m["raised"]) for m in merges} == {True, False}
+    wrong = {m["text"]: w for m in merges if (w := wrong_merge(m, table(release)))}
     assert wrong == {}
 
 
@@ -134,7 +143,7 @@ def gone() -> list[tuple[str, str, FlagTable]]:
     """(option, first release without it, last table with it) for what the releases dropped."""
     return [
         (spelling, later, before)
-        for (_, before), (later, after) in zip(KNOWN, KNOWN[1:], strict=False)
+        for (_, before), (later, after) in pairwise(KNOWN)
         for spelling in before.spellings
         if spelling not in after
     ]

@@ -1,14 +1,17 @@
-"""A release is opened from a wheel, a directory or a checkout, and nothing else is taken for one."""
+"""A release is opened from a wheel, a directory or a checkout; nothing else is taken for one."""
 
 from __future__ import annotations
 
 import zipfile
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kvsolve.errors import KvsolveError
 from kvsolve.upstream.source import SourceTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FILES = {
     "sglang/__init__.py": "",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from kvsolve.upstream.source import SourceTree
 from kvsolve.upstream.static import Static
 from kvsolve.upstream.static_values import External, Growing, Member, UnreadableError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOME = "sglang/srt/server_args.py"
 OTHER = '''
@@ -68,7 +70,8 @@ def static(tmp_path: Path, text: str) -> Static:
         ("from sglang.srt.other import Plain\nX = Plain.ALL", ("x", "y")),
         ("from sglang.srt.other import Mode\nX = [m.name.lower() for m in Mode]", ["none", "some"]),
         ("from sglang.srt.other import Mode\nX = Mode.SOME", Member("SOME", 1)),
-        ("from sglang.srt.other import Registry\nX = list(Registry.Map.keys())", ["k1", "k2", "k3"]),
+        ("from sglang.srt.other import Registry\nX = list(Registry.Map.keys())",
+         ["k1", "k2", "k3"]),
         ("from sglang.srt.other import names\nX = names()", ["a", "b"]),
         ("import json\nX = json.loads", External("json.loads")),
         ("import argparse as ap\nX = ap.SUPPRESS", External("argparse.SUPPRESS")),
