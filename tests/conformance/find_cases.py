@@ -1,19 +1,18 @@
-"""Find a breaking and a keeping case of every entry: ``python -m conformance.find_cases``.
+"""Find a breaking and a keeping case of entries: ``python -m conformance.find_cases``.
 
 Draws many configurations, asks kvsolve which entry refuses each first, keeps the shortest for
 every entry, repairs it, and lets the real validator confirm both: the broken one is refused in the
-entry's function, the repaired one is accepted. Writes ``tests/cases/entries.jsonl``.
+entry's file and the repaired one is accepted. Writes ``tests/cases/found.jsonl``.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .batches import run_jobs
-from .comparison import Answer, load_exclusions
+from .cases import write_cases
+from .comparison import load_exclusions
 from .kvsolve_subject import Kvsolve
 from .oracle.home import RELEASES
 from .sampling import Sampler, flag_table
@@ -23,33 +22,23 @@ if TYPE_CHECKING:
 
     from .comparison import Outcome
 
-__all__ = ["CASES", "read_cases"]
+__all__ = ["candidates", "confirmed"]
 
-CASES = Path(__file__).resolve().parents[1] / "cases" / "entries.jsonl"
-KEPT = ("code", "release", "platform", "model", "env", "judged_to", "breaks", "keeps", "place")
 CANDIDATES = 2
-
-
-def read_cases(path: Path = CASES) -> list[dict[str, Any]]:
-    """The committed cases."""
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def candidates(release: str, seed: str, count: int, subject: Kvsolve) -> list[Outcome]:
     """The shortest configurations that each entry refuses first, as kvsolve sees it."""
-    shortest: dict[str, list[tuple[int, int, Outcome, Answer]]] = {}
+    shortest: dict[str, list[tuple[int, int, Outcome]]] = {}
     for number, job in enumerate(_drawn(release, seed, count)):
         answer = subject.answer(release, job, job["judged_to"])
         if answer.verdict == "rejected" and answer.code:
             known = shortest.setdefault(answer.code, [])
-            known.append((len(job["argv"]), number, job, answer))
+            found = {**job, "code": answer.code, "place": answer.place}
+            known.append((len(job["argv"]), number, found))
             known.sort(key=lambda entry: entry[:2])
             del known[CANDIDATES:]
-    return [
-        {**job, "release": release, "code": answer.code, "place": answer.place}
-        for known in shortest.values()
-        for _, _, job, answer in known
-    ]
+    return [job for known in shortest.values() for _, _, job in known]
 
 
 def _drawn(release: str, seed: str, count: int) -> Iterator[Outcome]:
@@ -62,8 +51,8 @@ def _drawn(release: str, seed: str, count: int) -> Iterator[Outcome]:
 
 def confirmed(
     release: str, found: Sequence[Outcome], subject: Kvsolve, workers: int
-) -> list[Outcome]:
-    """The candidates that the real validator confirms, each with the first repair it accepts."""
+) -> Iterator[dict[str, Any]]:
+    """The cases that the real validator confirms, a breaking and a keeping one of each entry."""
     exclusions = load_exclusions()
     broken = [
         outcome
@@ -78,12 +67,14 @@ def confirmed(
         for outcome in broken
         for argv in subject.repairs(release, outcome, outcome["judged_to"])
     ]
-    cases: dict[str, Outcome] = {}
+    done = set()
     for outcome in run_jobs(release, offers, workers):
-        if outcome["status"] == "ok" and outcome["code"] not in cases:
-            case = {**outcome, "keeps": outcome["argv"]}
-            cases[outcome["code"]] = {name: case[name] for name in KEPT if name in case}
-    return [cases[code] for code in sorted(cases)]
+        if outcome["status"] == "ok" and outcome["code"] not in done:
+            done.add(outcome["code"])
+            facts = {"gpu": outcome["platform"], "model": outcome["model"]}
+            for kind, argv in (("breaks", outcome["breaks"]), ("keeps", outcome["argv"])):
+                case = {"code": outcome["code"], "kind": kind, "sglang": release}
+                yield {**case, **facts, "argv": argv}
 
 
 def main() -> None:
@@ -96,12 +87,11 @@ def main() -> None:
     subject, cases = Kvsolve(), []
     for release in options.release:
         found = candidates(release, options.seed, options.count, subject)
-        kept = confirmed(release, found, subject, options.workers)
-        print(f"{release}: {len(kept)} of {len({o['code'] for o in found})} entries", flush=True)
+        kept = sorted(confirmed(release, found, subject, options.workers), key=lambda c: c["code"])
+        told = len({job["code"] for job in found})
+        print(f"{release}: cases of {len(kept) // 2} of {told} entries seen", flush=True)
         cases += kept
-    CASES.parent.mkdir(exist_ok=True)
-    text = "".join(json.dumps(case, separators=(",", ":")) + "\n" for case in cases)
-    CASES.write_text(text, encoding="utf-8")
+    write_cases("found.jsonl", cases)
 
 
 if __name__ == "__main__":

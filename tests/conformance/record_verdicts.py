@@ -9,7 +9,8 @@ from __future__ import annotations
 import argparse
 
 from .batches import Batch, draw, run_jobs
-from .oracle.home import RELEASES, requirement, site
+from .oracle.home import RELEASES, transformers_site
+from .oracle.setup import TORCH
 from .sampling import flag_table
 from .verdict_file import recorded_path, write_verdicts
 
@@ -40,10 +41,7 @@ def record(batch: Batch, workers: int) -> int:
         "seed": batch.seed,
         "platforms": list(batch.platforms),
         "verdicts": len(outcomes),
-        "versions": {
-            name: requirement(site(batch.release), "sglang", name)
-            for name in ("torch", "transformers")
-        },
+        "versions": {"torch": TORCH, "transformers": transformers_site(batch.release).name},
     }
     write_verdicts(recorded_path(batch.release), header, outcomes, defaults)
     return len(outcomes)

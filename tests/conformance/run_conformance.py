@@ -2,7 +2,7 @@
 
 Sets up the oracle's environment, draws fresh configurations with a seed that it prints, runs the
 releases' own validators on them, and compares verdicts, places of the first refusal, effective
-values and proposed repairs. Exits 1 when a threshold is missed. ``--full`` draws as many as the
+values, proposed repairs and the committed cases of entries. Exits 1 when a threshold is missed. ``--full`` draws as many as the
 published figures rest on; else a smaller sample, which fails only when chance cannot explain it.
 """
 
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from conformance.batches import Batch, draw, run_jobs
+from conformance.cases import disagreements
 from conformance.comparison import load_exclusions
 from conformance.flag_pool import TABLES
 from conformance.kvsolve_subject import Kvsolve
@@ -28,7 +29,7 @@ from conformance.oracle.home import RELEASES
 from conformance.oracle.run import MOST_WORKERS
 from conformance.repairs import check_repairs
 from conformance.tally import tally
-from conformance.thresholds import REPAIRS, THRESHOLDS, figures, reached
+from conformance.thresholds import CASES, REPAIRS, THRESHOLDS, figures, reached
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -106,6 +107,9 @@ def run_release(
     random.Random(batch.seed).shuffle(refused)
     repairs = check_repairs(batch.release, refused[:repaired], subject, exclusions, workers)
     told = {**figures(args, scope), REPAIRS: (repairs.accepted, repairs.proposed)}
+    cases, wrong = disagreements(batch.release, workers)
+    if cases:
+        told[CASES] = (cases - len(wrong), cases)
     scores = [Score(batch.release, name, *figure, strict) for name, figure in told.items()]
     details = {
         "seed": batch.seed,
@@ -113,6 +117,7 @@ def run_release(
         "args": args.to_dict(),
         "first_scope": scope.to_dict(),
         "repairs": repairs.to_dict(),
+        "cases": {"run": cases, "wrong": wrong},
     }
     return scores, details
 

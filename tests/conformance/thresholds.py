@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from .tally import Tally
 
-__all__ = ["REPAIRS", "THRESHOLDS", "figures", "reached"]
+__all__ = ["CASES", "REPAIRS", "THRESHOLDS", "figures", "reached"]
 
 REPAIRS = "repairs accepted"
+CASES = "cases of entries"
 
 THRESHOLDS = {
     "args: verdict": 0.999,
@@ -18,6 +19,7 @@ THRESHOLDS = {
     "args: effective values": 0.999,
     "first scope, all stages: verdict": 0.99,
     REPAIRS: 1.0,
+    CASES: 1.0,
 }
 """The least share of each figure."""
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-TORCH = "torch==2.13.0"
+TORCH = "2.13.0"
 
 PACKAGES = [
     "numpy",
@@ -96,10 +96,10 @@ def _torch() -> None:
     index = os.environ.get("TORCH_INDEX")
     source = ["--extra-index-url", index] if index else []
     try:
-        _pip(*source, f"{TORCH}+cpu")
+        _pip(*source, f"torch=={TORCH}+cpu")
     except subprocess.CalledProcessError:
         print("no CPU build of torch found (TORCH_INDEX may name an index); taking the default")
-        _pip(*source, TORCH)
+        _pip(*source, f"torch=={TORCH}")
 
 
 def _packages(target: Path, wanted: str) -> None:
