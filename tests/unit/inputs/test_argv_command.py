@@ -97,7 +97,7 @@ SCRIPT = r"""
 # it's a script; don't mind the quote
 export NCCL_DEBUG=INFO LEVEL="a b"
 TP=8 # not exported
-pip install 'sglang[all]' && cd /work
+pip install 'sglang[all]' && cd /srv
 CUDA_VISIBLE_DEVICES=0,1 python3 -m sglang.launch_server \
   --model-path "org/my#model" --tp $TP --host ${HOST:-0.0.0.0} \
   --json-model-override-args '{"a": "$TP"}' --api-key a#b \
