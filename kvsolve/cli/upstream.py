@@ -77,6 +77,34 @@ def inventory(source: Source, format: Format = "text") -> int:
     return 0
 
 
+@app.command("codes")
+def codes(
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit 1 where codes.toml is stale.")
+    ] = False,
+) -> int:
+    """Give codes to what the programs hold and the registry lacks; none is ever renumbered."""
+    from kvsolve.packs.files import constraints_directory
+    from kvsolve.upstream.codes import write_codes
+
+    same = write_codes(constraints_directory() / "sglang", check)
+    print("codes.toml is up to date" if same else "codes.toml was stale", file=sys.stderr)
+    return 1 if check and not same else 0
+
+
+@app.command("words")
+def words(source: Source) -> int:
+    """Hash a release's messages behind the entries past argument resolution."""
+    from kvsolve.packs.files import constraints_directory
+    from kvsolve.upstream.late_words import write_late_words
+    from kvsolve.upstream.source import SourceTree
+
+    _require(source)
+    path = write_late_words(SourceTree.open(source), constraints_directory() / "sglang")
+    print(f"{path.name} written", file=sys.stderr)
+    return 0
+
+
 def _require(source: Path) -> None:
     if not source.exists():
         raise KvsolveError(f"{source}: no such file or directory")
