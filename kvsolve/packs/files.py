@@ -50,7 +50,7 @@ def stamp(files: Iterable[Path]) -> str:
     return "\n".join(parts)
 
 
-def read_cached(name: str, key: str) -> bytes | None:
+def read_cached(name: str, key: str) -> memoryview | None:
     """The cached bytes of that name, if they were written under the same key by the same user.
 
     Compiled packs hold code, so a file that somebody else could have written is not read.
@@ -66,8 +66,8 @@ def read_cached(name: str, key: str) -> bytes | None:
             data = handle.read()
     except OSError:
         return None
-    head, _, body = data.partition(b"\0")
-    return body if head == key.encode() else None
+    head = key.encode() + b"\0"
+    return memoryview(data)[len(head) :] if data.startswith(head) else None
 
 
 def write_cached(name: str, key: str, body: bytes) -> None:

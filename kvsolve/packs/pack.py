@@ -9,18 +9,17 @@ from __future__ import annotations
 import marshal
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve import __version__
 from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
-from kvsolve.model.noun import dataclass
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
 
@@ -29,8 +28,7 @@ class UnknownReleaseError(KvsolveError):
     """No pack for a release; the text names the nearest known ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class StepInfo:
+class StepInfo(NamedTuple):
     """What a finding needs to know of a step.
 
     Attributes:
@@ -99,9 +97,11 @@ class Pack:
         """Codes, reasons and remedies by step."""
         from kvsolve.packs.catalog import Catalog
 
-        return Catalog.from_plain(self._tables["catalog"])
+        plain = self._tables["catalog"]
+        # A pack that was read from the cache keeps it packed until a finding wants it.
+        return Catalog.from_plain(marshal.loads(plain) if isinstance(plain, bytes) else plain)
 
-    @property
+    @cached_property
     def modelled(self) -> frozenset[str]:
         """Dests that some step reads or writes."""
         return frozenset(self._tables["modelled"])
@@ -173,7 +173,9 @@ def _sources(release: str) -> list[Path]:
     root = constraints_directory() / "sglang"
     fixed = [root / "program" / f"{release}.jsonl", root / "flags" / f"{release}.json"]
     words = root / "words" / f"{release}.json"
-    return [*fixed, words, *sorted(root.glob("*.toml"))]
+    package = Path(__file__).parents[1]
+    code = [f for part in ("packs", "model") for f in sorted((package / part).glob("*.py"))]
+    return [*fixed, words, *sorted(root.glob("*.toml")), *code]
 
 
 @lru_cache(maxsize=8)
@@ -186,17 +188,18 @@ def load_pack(wanted: str) -> Pack:
     """
     release = resolve_release(wanted)
     key = f"{__version__}\n{stamp(_sources(release))}"
-    data = read_cached(f"{release}.pack", key)
-    if data is None:
-        data = marshal.dumps(_build(release))
-        write_cached(f"{release}.pack", key, data)
-    return _restore(release, marshal.loads(data))
+    kept = read_cached(f"{release}.pack", key)
+    if kept is not None:
+        return _restore(release, marshal.loads(kept))
+    made = marshal.dumps(_build(release))
+    write_cached(f"{release}.pack", key, made)
+    return _restore(release, marshal.loads(made))
 
 
 def _build(release: str) -> tuple[Any, ...]:
     from kvsolve.model.expression import walk
     from kvsolve.model.program import Refuse
-    from kvsolve.packs.catalog import load_catalog
+    from kvsolve.packs.cataloguing import load_catalog
     from kvsolve.packs.compile import compile_program
 
     path = constraints_directory() / "sglang" / "flags" / f"{release}.json"
@@ -211,7 +214,7 @@ def _build(release: str) -> tuple[Any, ...]:
     from kvsolve.model.finding import stage_rank
 
     tables = {
-        "catalog": load_catalog(release, program).to_plain(),
+        "catalog": marshal.dumps(load_catalog(release, program).to_plain()),
         "modelled": sorted(modelled & set(flags.fields)),
         "unread": sorted({r for gap in program.gaps for r in gap.reads} - modelled),
         "last_stage": max(stages, key=stage_rank, default="args"),
@@ -230,7 +233,7 @@ def _restore(release: str, plain: tuple[Any, ...]) -> Pack:
     pack = Pack(
         release,
         FlagTable.from_plain(flags),
-        tuple(StepInfo(*s) for s in steps),
+        tuple(map(StepInfo._make, steps)),
         CompiledProgram.unmarshal(code, exact),
         tables,
     )

@@ -7,8 +7,6 @@ from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.syntax import parse
-from kvsolve.packs.late import CuratedError, confirmed, read_curated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -60,7 +58,9 @@ def read_reports(path: Path, release: str) -> Iterator[tuple[Mapping[str, Any], 
     Raises:
         CuratedError: The file is malformed; names file and code.
     """
+    from kvsolve.model.syntax import parse
     from kvsolve.packs.compile import compile_predicate
+    from kvsolve.packs.late import CuratedError, confirmed, read_curated
 
     if not path.exists():
         return
