@@ -94,6 +94,8 @@ def platform_part_facts(
     )
     if gpu is not None and gpu.kind != "plugin":
         facts["helper:device_memory_mib"] = _device_memory(gpu)
+        properties = _properties(gpu)
+        facts["helper:torch.cuda.get_device_properties"] = lambda *_: properties
     facts |= _file_helpers(release, None, {}, None)
     return facts
 
@@ -117,6 +119,20 @@ def draft_part_facts(release: str, draft: ModelFiles, platform: Facts | None = N
     facts: Facts = {f"draft.{name.removeprefix('model.')}": value for name, value in own.items()}
     facts["draft.is_draft_model"] = True
     return facts
+
+
+def _properties(gpu: GpuProfile) -> ConfigObject:
+    major, minor = gpu.capability or (0, 0)
+    return ConfigObject(
+        {
+            "gcnArchName": gpu.gcn_arch,
+            "major": major,
+            "minor": minor,
+            "multi_processor_count": gpu.sm_count,
+            "name": gpu.device,
+            "total_memory": gpu.memory_mib << 20,
+        }
+    )
 
 
 def _device_memory(gpu: GpuProfile) -> Callable[..., Any]:

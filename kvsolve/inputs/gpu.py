@@ -7,7 +7,6 @@ code has; the few that differ between releases say so.
 
 from __future__ import annotations
 
-import tomllib
 from dataclasses import field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.inputs.fact_functions import VersionNumber
 from kvsolve.inputs.packages import package_facts
 from kvsolve.model.noun import dataclass
-from kvsolve.packs.files import constraints_directory
+from kvsolve.packs.files import constraints_directory, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +28,13 @@ __all__ = ["GpuProfile", "UnknownGpuError", "gpu_facts", "gpu_profile", "gpu_pro
 KINDS = ("cuda", "hip", "cpu", "xpu", "npu", "plugin")
 IMAGES = {"cuda": "cuda", "hip": "rocm"}
 MIB = 1 << 20
+PLUGIN_ANSWERS = (
+    "supports_draft_backend",
+    "supports_mamba_extra_buffer",
+    "supports_piecewise_cuda_graph",
+    "supports_speculative",
+)
+"""What an out-of-tree platform is asked; the platforms of the release itself say no."""
 TRUE = frozenset({"true", "1", "yes", "y"})
 AITER_VARIABLES = (
     "SGLANG_USE_AITER",
@@ -98,7 +104,7 @@ def gpu_profile(name: str) -> GpuProfile:
 
 @lru_cache(maxsize=4)
 def _profiles(path: Path) -> Mapping[str, GpuProfile]:
-    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    data = read_toml(path)
     return {name: _profile(name, row, data["images"]) for name, row in data["gpu"].items()}
 
 
@@ -163,6 +169,8 @@ def _kind_facts(profile: GpuProfile) -> Facts:
     }
     facts |= {f"gpu.is_{kind}": False for kind in ("mps", "musa", "hpu", "sail")}
     facts["gpu.is_out_of_tree"] = profile.kind == "plugin"
+    if profile.kind != "plugin":
+        facts |= {f"gpu.plugin_{name}": False for name in PLUGIN_ANSWERS}
     return facts
 
 

@@ -160,6 +160,7 @@ class _Deriver:
         facts["model.architectures"] = list(self.named)
         facts["model.resolved_architecture"] = self.first
         facts["model.model_path"] = self.files.name
+        facts["model.revision"] = None
         return facts
 
     def _first(self, keys: tuple[str, ...]) -> Any:
