@@ -9,8 +9,10 @@ from __future__ import annotations
 import json
 import math
 import operator
-from collections.abc import Callable
-from typing import Any
+from typing import Any, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 __all__ = ["ARITHMETIC", "COMPARISONS", "FUNCTIONS", "Crash", "Unknown", "equal"]
 

@@ -40,10 +40,12 @@ The operations, with their arguments:
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TYPE_CHECKING
 
 from kvsolve.model.arithmetic import ARITHMETIC, COMPARISONS, FUNCTIONS, Crash, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
 
 __all__ = [
     "ARITHMETIC",

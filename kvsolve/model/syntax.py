@@ -14,8 +14,7 @@ Names, by their first part:
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import (
@@ -31,10 +30,14 @@ from kvsolve.model.expression import (
     raw,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
 __all__ = ["FACT_ROOTS", "ExpressionError", "parse", "render"]
 
 FACT_ROOTS = frozenset({"gpu", "host", "model", "packages", "env", "draft", "config"})
 _VIEWS = frozenset({"raw", "given"})
+_DEEPER = frozenset({"packages.version", "packages.torch"})
 
 _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "eq",
@@ -136,8 +139,8 @@ class _Parser:
                 return self.slot(f"{root.id}.{tree.attr}")
             if root.id in FACT_ROOTS:
                 return raw("fact", f"{root.id}.{tree.attr}")
-        if isinstance(root, ast.Attribute) and ast.unparse(root) == "packages.version":
-            return raw("fact", f"packages.version.{tree.attr}")
+        if isinstance(root, ast.Attribute) and ast.unparse(root) in _DEEPER:
+            return raw("fact", f"{ast.unparse(root)}.{tree.attr}")
         return node("attr", self.expression(root), tree.attr)
 
     def _BoolOp(self, tree: ast.BoolOp) -> Operand:  # noqa: N802

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kvsolve.packs.files import constraints_directory
+from kvsolve.upstream.flags import read_flags
 from kvsolve.upstream.reader.facts import load_fact_names
 from kvsolve.upstream.reader.program import Reading, read_release
 from kvsolve.upstream.source import SourceTree
@@ -30,7 +31,9 @@ def read_source(path: str | Path) -> Reading:
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION))
     try:
-        return read_release(tree, names)
+        flags = read_flags(tree)
+        settable = {*flags.defaults, *flags.launcher["noticed"]}
+        return read_release(tree, names, settable=settable)
     finally:
         sys.setrecursionlimit(limit)
 

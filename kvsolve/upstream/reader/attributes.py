@@ -73,6 +73,8 @@ def _of_text(run: Run, owner: str, name: str, default: Value) -> Value:
 
 
 def _of_record(run: Run, owner: Record, name: str, default: Value) -> Value:
+    if name == "__dict__":
+        return External("server_args.__dict__")
     return _or(record.read_raw(run, name), default, name)
 
 
@@ -95,15 +97,7 @@ def _of_config(run: Run, owner: ConfigObject, name: str, default: Value) -> Valu
     method = classes.config_method(run, name)
     if method is not None and not classes.is_property(method):
         return FunctionValue(method.module, method.node, None, owner, method.owner)
-    return config_fact(run, owner.root, name)
-
-
-def config_fact(run: Run, root: str, name: str) -> Expr:
-    """The fact that an attribute of a model configuration is."""
-    mapped = run.names.model.get(name, f"model.{name}")
-    if root == "model":
-        return raw("fact", mapped)
-    return raw("fact", "draft.config" if mapped == "config" else mapped.replace("model.", f"{root}.", 1))
+    return run.config_fact(owner.root, name)
 
 
 def _of_platform(run: Run, owner: Platform, name: str, default: Value) -> Value:
@@ -137,6 +131,8 @@ def _of_external(run: Run, owner: External, name: str, default: Value) -> Value:
 def _of_class(run: Run, owner: ClassValue, name: str, default: Value) -> Value:
     if name in ("__name__", "__qualname__"):
         return owner.name
+    if name == "__mro__":
+        return (owner, *classes.bases(run, owner))
     value = classes.attribute(run, owner, name)
     if value is not ABSENT:
         return value
@@ -180,7 +176,7 @@ def _of_term(run: Run, owner: Expr, name: str, default: Value) -> Value:
         if method is not None:
             return classes.bind(run, method, owner, cls)
     if name in METHODS or name in ("copy", "append", *_CONFIG_METHODS):
-        if default is ABSENT:
+        if default is ABSENT or name in _CONFIG_METHODS:
             return BoundMethod(owner, name)
         return node("getattr", owner, name, run.operand(default))
     if owner.op == "if" and any(is_constant(a) for a in owner.args[1:]):
@@ -191,6 +187,8 @@ def _of_term(run: Run, owner: Expr, name: str, default: Value) -> Value:
         return _with_default(run, owner, name, default)
     if name == "value":
         return owner
+    if name.startswith("__"):
+        return raw("opaque", f"{name} of an object")
     dotted = _dotted(owner, name)
     if dotted in run.names.expressions:
         return raw("fact", run.names.expressions[dotted])

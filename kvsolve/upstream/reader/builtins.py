@@ -11,6 +11,7 @@ from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
+    BoundMethod,
     ClassValue,
     ConfigObject,
     Dead,
@@ -348,8 +349,34 @@ def _nothing(run: Run, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
+def _quantization_override(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    return raw("helper", "quantization_override", *(run.operand(a) for a in args))
+
+
+def _record_attribute(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    default = args[1] if len(args) > 1 else None
+    value = run.state.get(("raw", args[0]), ABSENT)
+    return default if value is ABSENT else value
+
+
+def _callable(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    if isinstance(args[0], (FunctionValue, ClassValue, BoundMethod, External)):
+        return True
+    if args[0] is None:
+        return False
+    raise Unreadable("callable of something unknown")
+
+
+def _json(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    return node("call", "json", run.operand(args[0]))
+
+
 _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "bool": _bool,
+    "callable": _callable,
+    "json.loads": _json,
+    "server_args.__dict__.get": _record_attribute,
+    "the quantization methods.override_quantization_method": _quantization_override,
     "len": _len,
     "any": lambda run, args, kwargs: _quantifier(run, args, True),
     "all": lambda run, args, kwargs: _quantifier(run, args, False),

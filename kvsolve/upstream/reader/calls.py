@@ -191,12 +191,13 @@ def _attempt(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[
         value = None
     if len(run.gaps) == gaps:
         return value
+    reason = f"{run.gaps[gaps].place.symbol}: {run.gaps[gaps].reason}"
     del run.gaps[gaps:]
     run.log.rollback(mark)
     for handler, count in zip(run.handlers, caught, strict=True):
         del handler.caught[count:]
     run.state, run.reached, run.unmapped = state, reached, unmapped
-    run.unreadable_functions.add(function.dotted)
+    run.unreadable_functions[function.dotted] = reason
     if isinstance(function.bound, ConfigObject):
         given.insert(0, function.bound)
     return external(run, function.dotted, given, named)

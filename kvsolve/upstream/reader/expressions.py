@@ -16,7 +16,7 @@ from kvsolve.model.expression import (
     node,
     raw,
 )
-from kvsolve.upstream.reader import attributes, calls, iteration, names, operators, statements
+from kvsolve.upstream.reader import attributes, calls, iteration, loops, names, operators, statements
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
@@ -295,16 +295,16 @@ def _quantified(run: Run, tree: Any, frame: Frame, kind: str) -> Operand | None:
     source = evaluate(run, generator.iter, frame)
     if not isinstance(source, (Expr, Union)) or iteration.iterable(run, source):
         return None
-    iterable, variable = run.operand(source), run.next_variable()
-    run.quiet += 1
-    try:
+    iterable = run.operand(source)
+
+    def body(variable: Expr) -> tuple[int, Operand, Operand]:
         statements.assign(run, generator.target, variable, frame)
         kept = all_of(*(condition(run, test, frame) for test in generator.ifs))
         with run.under(kept):
-            element = run.operand(evaluate(run, tree.elt, frame))
-    finally:
-        run.quiet -= 1
-    return raw("collect", kind, variable.args[0], iterable, kept, element)
+            return variable.args[0], kept, run.operand(evaluate(run, tree.elt, frame))
+
+    number, kept, element = loops.each(run, iterable, body)
+    return raw("collect", kind, number, iterable, kept, element)
 
 
 def _dict_comprehension(run: Run, tree: ast.DictComp, frame: Frame) -> Value:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from dataclasses import replace
+from typing import TypeVar
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
 from kvsolve.model.program import Need, Refuse
 from kvsolve.upstream.reader import expressions, iteration, statements
+from kvsolve.upstream.reader.log import free_variables
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import State
-from kvsolve.upstream.reader.values import Frame, Union, Unreadable
+from kvsolve.upstream.reader.values import External, Frame, Union, Unreadable
 
-__all__ = ["read_for"]
+__all__ = ["each", "read_for"]
+
+T = TypeVar("T")
+QUANTIZATION = "the quantization methods"
+"""Stands for all quantisation classes at once: the first that takes a checkpoint over."""
 
 
 def read_for(run: Run, statement: ast.For, frame: Frame) -> statements.Outcomes:
     """Read a loop."""
+    if ast.unparse(statement.iter) == "QUANTIZATION_METHODS.items()":
+        method = ("", External(QUANTIZATION))
+        return _Unrolled(run, statement, frame).read([(True, method)])
     source = expressions.evaluate(run, statement.iter, frame)
     if isinstance(source, (Expr, Union)) and not iteration.iterable(run, source):
         return _unknown_list(run, statement, run.operand(source), frame)
@@ -98,17 +108,18 @@ class _Unrolled:
                 self.ends.append(seen)
 
 
-def _unknown_list(
-    run: Run, statement: ast.For, iterable: Operand, frame: Frame
-) -> statements.Outcomes:
-    """Read the body once for a bound item: it raises if it raises for some item."""
-    variable, before, mark = run.next_variable(), dict(run.state), len(run.log.steps)
+def each(run: Run, iterable: Operand, body: Callable[[Expr], T]) -> T:
+    """Read something once for a bound item: what it raises is raised if some item makes it so.
+
+    Raises:
+        Unreadable: It writes.
+    """
+    variable, mark = run.next_variable(), len(run.log.steps)
     base, path = run.guard(), run.path
     run.path = []
     run.quiet += 1
     try:
-        statements.assign(run, statement.target, variable, frame)
-        outcomes = statements.block(run, statement.body, frame)
+        result = body(variable)
     finally:
         run.quiet -= 1
         run.path = path
@@ -116,12 +127,31 @@ def _unknown_list(
         step = run.log.steps[position]
         if not isinstance(step, (Refuse, Need)):
             raise Unreadable("a write in a loop over an unknown list")
-        body = step.when if isinstance(step, Refuse) else all_of(step.when, step.value)
-        some = raw("any", variable.args[0], iterable, body)
+        if variable.args[0] not in free_variables((step.when, getattr(step, "value", True))):
+            some: Operand = all_of(raw("call", "bool", iterable), step.when)
+        else:
+            some = raw("any", variable.args[0], iterable, _body(step))
         if isinstance(step, Refuse):
             run.log.steps[position] = replace(step, when=all_of(base, some))
         else:
             run.log.steps[position] = Need(some, base, step.place)
+    return result
+
+
+def _body(step: Refuse | Need) -> Operand:
+    return step.when if isinstance(step, Refuse) else all_of(step.when, step.value)
+
+
+def _unknown_list(
+    run: Run, statement: ast.For, iterable: Operand, frame: Frame
+) -> statements.Outcomes:
+    before = dict(run.state)
+
+    def body(variable: Expr) -> statements.Outcomes:
+        statements.assign(run, statement.target, variable, frame)
+        return statements.block(run, statement.body, frame)
+
+    outcomes = each(run, iterable, body)
     run.state = before
     statements.give_up(run, [statement], frame)
     if any(o.kind in ("return", "break") for o in outcomes):

@@ -6,7 +6,7 @@ the model (``model.*``), and those of a draft's own configuration are facts of t
 
 from __future__ import annotations
 
-from kvsolve.model.expression import Expr, Operand, negate
+from kvsolve.model.expression import Expr, negate
 from kvsolve.upstream.reader import calls, classes
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance
@@ -25,7 +25,17 @@ from kvsolve.upstream.reader.values import (
 
 __all__ = ["construct", "of_record"]
 
-_FROM_FLAGS = ("context_len", "quantization")
+_FROM_FLAGS = (
+    "context_len",
+    "quantization",
+    "is_generation",
+    "is_hybrid_swa",
+    "is_multimodal",
+    "is_multimodal_active",
+    "is_multimodal_breakable_cuda_graph_supported",
+    "is_multimodal_chunked_prefill_supported",
+    "is_multimodal_piecewise_cuda_graph_supported",
+)
 _BUILT = ("extra", "model", "built")
 
 
@@ -48,13 +58,13 @@ def _build(run: Run) -> None:
     """Read the construction; keep its refusals and the attributes that flags change."""
     before = run.state
     run.state = dict(before)
-    found: dict[str, Operand] = {}
+    found: dict[str, Value] = {}
     run.building.append("model")
     depth = run.depth()
     try:
         result = _read(run, [RECORD], {})
         if isinstance(result, HeapRef) and isinstance(payload := run.payload(result), Instance):
-            found = _operands(run, payload)
+            found = _flag_dependent(run, payload)
     except Dead:
         run.restore(depth)
     except Unreadable as error:
@@ -63,18 +73,19 @@ def _build(run: Run) -> None:
     finally:
         run.building.pop()
     run.state = dict(before)
+    for key in [k for k in before if k[:2] == _BUILT[:2] and k != _BUILT]:
+        del run.state[key]
     for name, value in found.items():
         run.state["extra", "model", name] = run.named(f"model_{name}", value)
 
 
-def _operands(run: Run, payload: Instance) -> dict[str, Operand]:
-    out = {}
+def _flag_dependent(run: Run, payload: Instance) -> dict[str, Value]:
+    """Attributes that a flag changes and that the reading knows; the others are facts."""
+    out: dict[str, Value] = {}
     for name in _FROM_FLAGS:
-        try:
-            if name in payload.attributes:
-                out[name] = run.operand(payload.attributes[name])
-        except Unreadable:
-            continue
+        value = payload.attributes.get(name)
+        if isinstance(value, Expr) and run.known(value) and not calls.facts_only(run, value):
+            out[name] = value
     return out
 
 

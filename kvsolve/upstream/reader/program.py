@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,29 +31,40 @@ class Reading:
 
     Attributes:
         unmapped: Dotted names across the boundary that no fact is named for, with their uses.
+        unreadable: Functions of facts that became facts themselves, and why.
         rows: Every raise and assert statement of argument resolution and what became of it.
     """
 
     program: Program
     unmapped: Counter[str]
+    unreadable: Mapping[str, str]
     rows: tuple[inventory.Row, ...]
 
 
-def read_program(tree: Tree, names: FactNames, fields: Mapping[str, Any] | None = None) -> Program:
-    """The resolution program of a release.
+def read_program(
+    tree: Tree,
+    names: FactNames,
+    fields: Mapping[str, Any] | None = None,
+    settable: Collection[str] | None = None,
+) -> Program:
+    """The resolution program of a release; see :func:`read_release`."""
+    return read_release(tree, names, fields, settable).program
+
+
+def read_release(
+    tree: Tree,
+    names: FactNames,
+    fields: Mapping[str, Any] | None = None,
+    settable: Collection[str] | None = None,
+) -> Reading:
+    """Read a release.
 
     Args:
         tree: Its source.
         names: How its predicates are named as facts.
         fields: Field names and defaults; read from the source when not given.
-    """
-    return read_release(tree, names, fields).program
-
-
-def read_release(
-    tree: Tree, names: FactNames, fields: Mapping[str, Any] | None = None
-) -> Reading:
-    """Read a release.
+        settable: Fields that a command line can set; the others start at their defaults. All
+            when not given.
 
     Raises:
         KvsolveError: The source has no argument resolution to read.
@@ -61,6 +72,9 @@ def read_release(
     modules = Modules(tree)
     record, declared = record_class(modules), record_fields(modules)
     run = Run(tree, record, modules, names, fields or declared.defaults)
+    run.fallbacks = declared.fallbacks
+    if settable is not None:
+        _fix(run, frozenset(run.fields) - frozenset(settable))
     _enter(run, _pipeline(run))
     _enter(run, _method(run, _CHECK))
     _finish(run, declared.fallbacks)
@@ -69,8 +83,25 @@ def read_release(
     return Reading(
         Program(tree.release, tuple(steps), tuple(tidy.gaps(run.gaps)), _digest(run), inventory.count(rows)),
         run.unmapped,
+        run.unreadable_functions,
         rows,
     )
+
+
+def _fix(run: Run, names: Collection[str]) -> None:
+    """Start fields that no command line sets at their defaults."""
+    place = _declared_at(run)
+    for name in sorted(names):
+        default = run.fields[name]
+        if default == ():
+            continue
+        for kind, slot in (("raw", f"raw.{name}"), ("now", name)):
+            run.log.set(slot, default, True, place, "assign")
+            run.state[kind, name] = default
+
+
+def _declared_at(run: Run) -> Place:
+    return Place("server_args.py", "ServerArgs", run.record.node.lineno, "ServerArgs")
 
 
 def _pipeline(run: Run) -> tuple[FunctionValue, list[Any]]:
@@ -105,7 +136,7 @@ def _enter(run: Run, entry: tuple[FunctionValue, list[Any]]) -> None:
 
 def _finish(run: Run, fallbacks: Mapping[str, Any]) -> None:
     """Bring slots of objects that changed after their last write up to date; add fallbacks."""
-    place = Place("server_args.py", "ServerArgs", run.record.node.lineno, "ServerArgs")
+    place = _declared_at(run)
     for name in run.fields:
         value = run.state["now", name]
         if not is_operand(value):

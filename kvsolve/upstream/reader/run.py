@@ -100,6 +100,7 @@ class Run:
                  fields: Mapping[str, Any]) -> None:  # fmt: skip
         self.tree, self.modules, self.names = tree, modules, names
         self.record, self.fields = record, fields
+        self.fallbacks: Mapping[str, Any] = {}
         self.log = Log(frozenset(fields))
         self.assumed = Assumptions(self.log.meaning)
         self.state: State = {}
@@ -114,7 +115,7 @@ class Run:
         self.unmapped: Counter[str] = Counter()
         self.reached: dict[tuple[str, int], bool] = {}
         self.enums: dict[str, tuple[ClassValue, str]] = {}
-        self.unreadable_functions: set[str] = set()
+        self.unreadable_functions: dict[str, str] = {}
         self.locals_of: dict[ast.AST, frozenset[str]] = {}
         self.nonlocals_of: dict[ast.AST, frozenset[str]] = {}
         self.generators: dict[ast.AST, bool] = {}
@@ -280,7 +281,7 @@ class Run:
         if isinstance(payload, Sequence):
             if payload.certain:
                 items = raw_tuple(self.operand(v) for _, v in payload.items)
-                return _frozen(items) if payload.kind == "set" else items
+                return _frozen(items) if payload.kind == "set" else raw("call", "list", items)
             pairs = [(c, self.operand(v)) for c, v in payload.items]
             picked = raw("pick", *(x for pair in pairs for x in pair))
             return raw("call", "set", picked) if payload.kind == "set" else picked
@@ -289,6 +290,13 @@ class Run:
             return raw("table", *(x for row in rows for x in row))
         rows = [(k, True, self.operand(v)) for k, v in payload.attributes.items()]
         return raw("table", *(x for row in rows for x in row))
+
+    def config_fact(self, root: str, name: str) -> Expr:
+        """The fact that an attribute of a model configuration is."""
+        mapped = self.names.model.get(name, f"model.{name}")
+        if root != "model":
+            mapped = f"{root}.{mapped.removeprefix('model.')}"
+        return raw("fact", mapped)
 
     def is_boolean(self, value: Value) -> bool:
         """Tell whether a value can only be true or false, looking through named results."""
@@ -346,6 +354,25 @@ class Run:
         if operand.op == "fact":
             return not operand.args[0].startswith("gpu.")
         return not never_none(operand)
+
+    def known(self, operand: Operand) -> bool:
+        """Tell whether an operand reads nothing that the reader could not follow or name."""
+        if not isinstance(operand, Expr):
+            return True
+        key = ("known", operand)
+        if key not in self.shared[0]:
+            self.shared[0][key] = True
+            self.shared[0][key] = self._known(operand)
+        return bool(self.shared[0][key])
+
+    def _known(self, term: Expr) -> bool:
+        if term.op == "opaque":
+            return False
+        if term.op == "helper" and term.args[0] not in self.names.helpers.values():
+            return False
+        if term.op == "ref" and term.args[0] not in self.fields and term in self.log.meaning:
+            return self.known(self.log.meaning[term])
+        return all(self.known(c) for c in children(term))
 
     def merge(self, test: Operand, then: State, other: State) -> State:
         """Join two states of this run."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from kvsolve.model.expression import node, raw
+from kvsolve.model.expression import if_, node, raw
 from kvsolve.upstream.reader import attributes, calls, model_config, overrides, record
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.values import (
@@ -96,7 +96,11 @@ def _platform(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> 
 
 
 def _result(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
-    return attributes.read(run, View(), args[1])
+    value = attributes.read(run, View(), args[1])
+    if args[1] not in run.fallbacks:
+        return value
+    operand = run.operand(value)
+    return if_(node("is", operand, None), run.fallbacks[args[1]], operand)
 
 
 def _field_names(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
@@ -134,6 +138,11 @@ def _unpublished(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) 
     raise Unreadable("the published configuration")
 
 
+def _declared_quantization(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """What the checkpoint declares, from config.json and its side files."""
+    return raw("fact", "draft.declared_quantization" if "draft" in run.building else "model.declared_quantization")
+
+
 SPECIAL: dict[str, Handler] = {
     "resolving_view": _live_view,
     "resolved_view": _snapshot,
@@ -159,5 +168,7 @@ SPECIAL: dict[str, Handler] = {
     "record_fields": lambda run, function, args, kwargs: run.new_list([]),
     "_maybe_pull_model_tokenizer_from_remote": _nothing,
     "_maybe_pull_draft_model_config": _nothing,
+    "_parse_quant_hf_config": _declared_quantization,
+    "_find_quant_modelslim_config": _nothing,
     "get_context": _unpublished,
 }

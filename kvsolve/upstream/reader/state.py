@@ -95,8 +95,12 @@ class _Merge:
             return self.environment(key, a, b)
         if kind == "heap":
             return self.payloads(a, b)
-        if kind in ("now", "raw"):
+        if kind in ("now", "raw") and key[1] in self.run.fields:
             return self.slot(key, a, b)
+        if kind == "extra":
+            a, b = (self.fact(key) if x is ABSENT else x for x in (a, b))
+        if kind == "raw":
+            a, b = (None if x is ABSENT else x for x in (a, b))
         value = self.values(a, b)
         if kind == "local":
             return self.run.named(key[2], value)
@@ -105,6 +109,10 @@ class _Merge:
         if kind == "extra":
             return self.run.named(f"{key[1]}_{key[2]}", value)
         return value
+
+    def fact(self, key: Key) -> Value:
+        """What an attribute of a model configuration is where no flag was read for it."""
+        return False if key[2] == "built" else self.run.config_fact(key[1], key[2])
 
     def environment(self, key: Key, a: Value, b: Value) -> Value:
         a = (False, None) if a is ABSENT else a

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, raw
+from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, node, raw
 from kvsolve.upstream.reader import (
     attributes,
+    calls,
     expressions,
     loops,
     messages,
@@ -157,7 +158,9 @@ def require(run: Run, value: Value) -> None:
     """Note that upstream evaluates something here that can fail on an unset flag."""
     if run.quiet or any(h.catches for h in run.handlers) or not isinstance(value, Expr):
         return
-    if not run.can_fail(value):
+    if not run.can_fail(value) or not run.known(value):
+        return
+    if run.building and calls.facts_only(run, value):
         return
     key = ("need", value)
     if any(key in level for level in run.shared):
@@ -189,9 +192,26 @@ def _pass(run: Run, statement: ast.stmt, frame: Frame) -> Outcomes:
 
 
 def _expression(run: Run, statement: ast.Expr, frame: Frame) -> Outcomes:
-    if not isinstance(statement.value, ast.Constant):
+    if not isinstance(statement.value, ast.Constant) and not _grown(run, statement.value, frame):
         require(run, expressions.evaluate(run, statement.value, frame))
     return going_on(run)
+
+
+def _grown(run: Run, tree: ast.expr, frame: Frame) -> bool:
+    """``name.append(x)`` on a list that is only known at run time: the name gets a longer one."""
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Attribute):
+        return False
+    target, method = tree.func.value, tree.func.attr
+    if not isinstance(target, ast.Name) or method not in ("append", "extend"):
+        return False
+    present = names.lookup(run, target.id, frame)
+    if not isinstance(present, Expr) or present.op not in ("collect", "call", "add", "ref", "if"):
+        return False
+    added = expressions.evaluate(run, tree.args[0], frame)
+    more = run.new_list([added]) if method == "append" else added
+    longer = node("add", present, run.operand(more))
+    assign(run, ast.Name(target.id, ast.Store()), run.named(target.id, longer), frame)
+    return True
 
 
 def _function(run: Run, statement: ast.FunctionDef, frame: Frame) -> Outcomes:
@@ -380,6 +400,9 @@ def write_item(run: Run, owner: Value, key: Value, value: Value) -> None:
     """``owner[key] = value``."""
     if isinstance(owner, External) and owner.name == "os.environ" and isinstance(key, str):
         run.state["env", key] = (True, value)
+        return
+    if isinstance(owner, External) and owner.name == "server_args.__dict__":
+        run.state["raw", key] = value
         return
     payload = run.payload(owner) if isinstance(owner, HeapRef) else None
     if isinstance(payload, Table):
