@@ -1,6 +1,7 @@
 """Codes of refusals, rewrites and crashes that stay the same from release to release.
 
-The registry is append-only: a code is never renumbered, reused or dropped. An entry of a new
+The registry is append-only: a code is never renumbered, reused or dropped. A release that is read
+again is recognised by fingerprint, else by function and line. An entry of a new
 release takes the code of the entry that it continues: the one with the same fingerprint, else the
 likeliest of the same function (same exception or field; guard and message words decide), else
 one that moved to another function with its words. Only what continues nothing gets a new code.
@@ -11,7 +12,7 @@ Several inlinings of one statement share a code when they ask about the same thi
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
@@ -60,7 +61,8 @@ class Code:
         kind: ``refuse``, ``set`` or ``crash``.
         symbol: Function of the newest release that has it, the bare function name for a crash.
         about: The exception of a refusal, the field of a rewrite, empty for a crash.
-        keys: Fingerprint -> releases, both in order of appearance; empty for a crash.
+        keys: Fingerprint -> releases; empty for a crash.
+        lines: Release -> line of the statement, by which a release read again is recognised.
     """
 
     code: str
@@ -68,6 +70,7 @@ class Code:
     symbol: str
     about: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    lines: Mapping[str, int] = field(default_factory=dict)
 
     def releases(self, order: Sequence[str]) -> tuple[str, ...]:
         """Releases that have the entry, in order."""
@@ -240,6 +243,7 @@ class _Assignment:
         self._by_fingerprint(units, assigned, taken)
         self._by_likeness(units, assigned, taken, same_function=True)
         self._by_likeness(units, assigned, taken, same_function=False)
+        self._forget(program.release)
         for number, unit in enumerate(units):
             code = assigned.get(number) or self._next(unit.kind)
             self._record(code, unit, program.release)
@@ -254,6 +258,33 @@ class _Assignment:
             if codes:
                 assigned[number] = codes[0]
                 taken.add(codes[0])
+        self._by_line(release, units, assigned, taken)
+
+    def _by_line(
+        self, release: str, units: list[_Unit], assigned: dict[int, str], taken: set[str]
+    ) -> None:
+        """Codes of a release read before, for what the reader words differently now."""
+        at: dict[tuple[str, str, str, int], list[str]] = {}
+        for code in self.known.codes.values():
+            if release in code.lines and code.code not in taken:
+                function = function_name(code.symbol)
+                at.setdefault((code.kind, code.about, function, code.lines[release]), []).append(
+                    code.code
+                )
+        for number, unit in enumerate(units):
+            place = (unit.kind, unit.about, unit.function, unit.place.line)
+            if number not in assigned and at.get(place):
+                assigned[number] = code_of = at[place].pop(0)
+                taken.add(code_of)
+
+    def _forget(self, release: str) -> None:
+        """Drop what an earlier reading of the release recorded; the codes stay."""
+        for code in self.codes.values():
+            if release in code.lines or any(release in have for have in code.keys.values()):
+                kept = {k: tuple(r for r in have if r != release) for k, have in code.keys.items()}
+                keys = {key: have for key, have in kept.items() if have}
+                lines = {r: line for r, line in code.lines.items() if r != release}
+                self.codes[code.code] = replace(code, keys=keys, lines=lines)
 
     def _by_fingerprint(
         self, units: list[_Unit], assigned: dict[int, str], taken: set[str]
@@ -304,7 +335,8 @@ class _Assignment:
             have = keys.get(key, ())
             keys[key] = have if release in have else (*have, release)
             self.by_key[unit.kind, unit.about, key] = code
-        self.codes[code] = Code(code, unit.kind, unit.place.symbol, unit.about, keys)
+        lines = {**(old.lines if old else {}), release: unit.place.line}
+        self.codes[code] = Code(code, unit.kind, unit.place.symbol, unit.about, keys, lines)
         self.last[code] = unit
 
     def _crashes(self, program: Program) -> None:
@@ -378,16 +410,23 @@ def _dump(registry: Registry) -> Iterator[str]:
             yield f"\n[{code.code}]"
             yield f"symbol = {_quoted(code.symbol)}"
             yield f"{'raises' if code.kind == 'refuse' else 'sets'} = {_quoted(code.about)}"
-            keys = (
-                f"{key} = {_quoted(_spans(have, registry.releases))}"
-                for key, have in code.keys.items()
-            )
-            yield f"keys = {{ {', '.join(_key_line(k) for k in keys)} }}"
+            spans = {key: _spans(have, registry.releases) for key, have in _by_age(code, registry)}
+            inner = ", ".join(f"{_bare(key)} = {_quoted(span)}" for key, span in spans.items())
+            yield f"keys = {{ {inner} }}"
+            lines = (code.lines[r] for r in registry.releases if r in code.lines)
+            yield f"lines = [{', '.join(map(str, lines))}]"
 
 
-def _key_line(text: str) -> str:
-    key, _, releases = text.partition(" = ")
-    return f"{key if re.fullmatch(r'[A-Za-z0-9_-]+', key) else _quoted(key)} = {releases}"
+def _by_age(code: Code, registry: Registry) -> list[tuple[str, tuple[str, ...]]]:
+    """Fingerprints with their releases, the oldest first."""
+    order = registry.releases
+    return sorted(
+        code.keys.items(), key=lambda item: (min(order.index(r) for r in item[1]), item[0])
+    )
+
+
+def _bare(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)
 
 
 def _quoted(text: str) -> str:
@@ -420,6 +459,8 @@ def _load_code(code: str, table: Any, releases: Sequence[str]) -> Code:
         keys = {key: tuple(_unspanned(text, releases)) for key, text in table["keys"].items()}
         if not re.fullmatch(r"KV\d{4}", code):
             raise ValueError("a code is KV and four digits")
-        return Code(code, kind, table["symbol"], about, keys)
+        have = {release for span in keys.values() for release in span}
+        lines = dict(zip((r for r in releases if r in have), table.get("lines", ()), strict=False))
+        return Code(code, kind, table["symbol"], about, keys, lines)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RegistryError(f"codes.toml, table {code}: {error}") from None

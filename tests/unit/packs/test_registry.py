@@ -129,6 +129,15 @@ def test_the_file_gives_the_registry_back():
     assert '"0.5.16..0.5.17 0.5.19"' in text
 
 
+def test_a_release_read_again_keeps_its_codes_though_every_guard_is_worded_anew():
+    first = [refuse(PAGE, "a"), refuse(CHUNK, "b", line=30), refuse("tp_size < 1", "c", line=31)]
+    old = update_registry([program("0.5.16", *first)])
+    again = [refuse("tp_size <= 0", "f", line=31), refuse("big", "d"), refuse("odd", "e", line=30)]
+    registry = update_registry([program("0.5.16", *again)], old)
+    assert codes_by_key(registry, "0.5.16") == {"d": "KV1001", "e": "KV1002", "f": "KV1003"}
+    assert load_registry(tomllib.loads(dump_registry(registry))) == registry
+
+
 def test_raw_and_resolved_writes_of_one_place_share_a_code():
     both = (
         rewrite("page_size", "64", "gpu.is_cuda", "a"),
