@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.model_config import ModelFiles, checked, load_config_json
 from kvsolve.model.noun import dataclass
-from kvsolve.packs.files import constraints_directory
+from kvsolve.packs.files import constraints_directory, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -176,7 +175,7 @@ def model_profile(name: str) -> ModelProfile:
 
 @lru_cache(maxsize=4)
 def _profiles(folder: Path) -> Mapping[str, ModelProfile]:
-    table = tomllib.loads((folder / "models.toml").read_text(encoding="utf-8"))["profile"]
+    table = read_toml(folder / "models.toml")["profile"]
     lines = (folder / "model-profiles.jsonl").read_text(encoding="utf-8").splitlines()
     rows = {row["name"]: row for row in map(json.loads, lines)}
     return {

@@ -75,9 +75,25 @@ _ACTIONS: Mapping[str, Any] = {
 }
 
 
+class _NoHelp(argparse.HelpFormatter):
+    """Formats nothing: argparse makes a formatter for each option, just to look at its metavar."""
+
+    def __init__(self) -> None:
+        pass
+
+    def _format_args(self, action: Any, default_metavar: str) -> str:
+        return default_metavar
+
+    def _expand_help(self, action: Any) -> str:
+        return ""
+
+
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         raise RefusedError(None, message)
+
+    def _get_formatter(self, *_: Any) -> _NoHelp:
+        return _NoHelp()
 
 
 def _empty_parser() -> _Parser:

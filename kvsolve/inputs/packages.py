@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-import tomllib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.packs.files import constraints_directory
+from kvsolve.packs.files import constraints_directory, read_toml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,7 +61,7 @@ def _release(version: str) -> tuple[int, ...]:
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, Any]:
     path = constraints_directory() / "sglang" / "profiles" / "packages.toml"
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    return read_toml(path)
 
 
 @lru_cache(maxsize=1)

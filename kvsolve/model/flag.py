@@ -127,6 +127,7 @@ class FlagTable:
         "_by_dest",
         "_by_spelling",
         "_defaults",
+        "_places",
         "_required",
         "_rows",
         "_sorted",
@@ -157,7 +158,8 @@ class FlagTable:
         self._by_spelling: dict[str, Flag | int] = {
             spelling: at for at, row in enumerate(rows) for spelling in row[1]
         }
-        self._by_dest: dict[str, tuple[Flag, ...]] | None = None
+        self._by_dest: dict[str, tuple[Flag, ...]] = {}
+        self._places: dict[str, list[str]] | None = None
         self._defaults: dict[str, Value] | None = None
         self._sorted: list[str] | None = None
         self._required: tuple[str, ...] | None = None
@@ -212,15 +214,16 @@ class FlagTable:
 
     def by_dest(self, dest: str) -> tuple[Flag, ...]:
         """The flags that write a name, the one to recommend first; empty when there is none."""
-        if self._by_dest is None:
-            groups: dict[str, list[Flag]] = {}
-            for flag in self.flags:
-                groups.setdefault(flag.dest, []).append(flag)
-            self._by_dest = {
-                name: tuple(sorted(group, key=lambda f: (f.deprecated, f.hidden, f.spellings)))
-                for name, group in groups.items()
-            }
-        return self._by_dest.get(dest, ())
+        found = self._by_dest.get(dest)
+        if found is None:
+            if self._places is None:
+                self._places = {}
+                for row in self._rows:
+                    self._places.setdefault(row[0], []).append(row[1][0])
+            group = [self.by_spelling(spelling) for spelling in self._places.get(dest, ())]
+            found = tuple(sorted(group, key=lambda f: (f.deprecated, f.hidden, f.spellings)))
+            self._by_dest[dest] = found
+        return found
 
     def flag(self, dest: str) -> Flag:
         """The flag to recommend for a name.

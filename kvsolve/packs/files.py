@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["cache_directory", "constraints_directory", "read_cached", "stamp", "write_cached"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = ["cache_directory", "constraints_directory", "read_cached", "read_toml", "stamp", "write_cached"]
 
 
 def constraints_directory() -> Path:
@@ -38,7 +42,7 @@ def cache_directory() -> Path:
 
 
 def stamp(files: Iterable[Path]) -> str:
-    """A text that changes whenever one of the files does, or the Python that would read the cache."""
+    """A text that changes whenever one of the files does, or the Python that reads the cache."""
     parts = [sys.implementation.cache_tag or "python"]
     for file in files:
         try:
@@ -82,3 +86,23 @@ def write_cached(name: str, key: str, body: bytes) -> None:
         os.replace(temporary, path)
     except OSError:
         return
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """A TOML file of kvsolve's own, kept parsed between starts: parsing takes as long as a check.
+
+    Raises:
+        KvsolveError: It is not TOML; names file and line.
+    """
+    key = f"{marshal.version}\n{stamp([path])}"
+    kept = read_cached(path.name, key)
+    if kept is not None:
+        return dict(marshal.loads(kept))
+    import tomllib
+
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise KvsolveError(f"{path.name}: {error}") from None
+    write_cached(path.name, key, marshal.dumps(data))
+    return data

@@ -13,6 +13,7 @@ from typing import Any
 
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import (
+    STAGES,
     CheckResult,
     Finding,
     Kind,
@@ -47,7 +48,8 @@ class Prepared:
         self._rank = stage_rank(self.stage)
         self._runs = 0
         self._fast: _Specialised | None = None
-        self._judged = tuple(stage_rank(s.stage) <= self._rank for s in pack.steps)
+        judged = {stage: stage_rank(stage) <= self._rank for stage in STAGES}
+        self._judged = tuple([judged[s.stage] for s in pack.steps])
 
     def trace(self, config: Config) -> Trace:
         """Run a configuration; steps are positions in ``pack.program``."""
