@@ -13,10 +13,14 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-__all__ = ["cache_directory", "constraints_directory", "read_cached", "read_toml", "stamp", "write_cached"]
+__all__ = [
+    "cache_directory",
+    "constraints_directory",
+    "read_cached",
+    "read_toml",
+    "stamp",
+    "write_cached",
+]
 
 
 def constraints_directory() -> Path:
