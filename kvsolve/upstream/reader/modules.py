@@ -41,6 +41,7 @@ class Named:
     position: int | None = None
 
 
+_IN_PLACE = frozenset({"update", "append", "extend", "add", "setdefault", "discard", "remove"})
 Definition: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | Named | Imported"
 
 
@@ -60,6 +61,19 @@ def imports_of(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator
         yield alias.asname or alias.name, Imported(base, alias.name)
 
 
+def changed_names(statement: ast.stmt) -> list[str]:
+    """Collections of the module that a statement changes in place after they were defined."""
+    if isinstance(statement, ast.If):
+        inner = [changed_names(s) for s in (*statement.body, *statement.orelse)]
+        return sorted({n for names in inner for n in names}) if all(inner) else []
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method))):
+            return [name] if method in _IN_PLACE else []
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))]):
+            return [name]
+    return []
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """One module: its definitions, later ones winning, and its star imports."""
@@ -70,7 +84,7 @@ class Module:
     tree: ast.Module
     definitions: dict[str, Definition] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
-    extensions: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    changes: dict[str, list[ast.stmt]] = field(default_factory=dict)
 
     @property
     def place(self) -> str:
@@ -81,6 +95,8 @@ class Module:
         """Take up the definitions of a block; of an if and a try the first branch wins."""
         for statement in body:
             self._collect_one(statement)
+            for name in changed_names(statement):
+                self.changes.setdefault(name, []).append(statement)
 
     def _collect_one(self, statement: ast.stmt) -> None:
         match statement:
@@ -98,6 +114,9 @@ class Module:
                     else:
                         self.definitions[name] = imported
             case ast.If():
+                for part in ast.walk(statement.test):
+                    if isinstance(part, ast.NamedExpr):
+                        self.definitions[part.target.id] = Named(part.value)
                 self.collect(statement.orelse)
                 self.collect(statement.body)
             case ast.Try():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from kvsolve.model.expression import raw
-from kvsolve.upstream.reader import attributes, classes, expressions
+from kvsolve.upstream.reader import attributes, classes, expressions, statements
 from kvsolve.upstream.reader.modules import Imported, Named
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.values import (
@@ -30,6 +30,9 @@ _OWN = "sglang"
 def lookup(run: Run, name: str, frame: Frame) -> Value:
     """What a name means at a place; a builtin or unknown name is an :class:`External`."""
     number = frame.number
+    value = run.state.get(("local", None, name), ABSENT)
+    if value is not ABSENT:
+        return value
     while number is not None:
         value = run.state.get(("local", number, name), ABSENT)
         if value is not ABSENT:
@@ -120,6 +123,8 @@ def _constant(run: Run, definition: Named, frame: Frame, name: str) -> Value:
         value = expressions.evaluate(run, definition.value, frame)
         if definition.position is not None:
             value = attributes.item(run, value, definition.position)
+        run.globals[frame.module.name, name] = value
+        statements.block(run, frame.module.changes.get(name, ()), frame)
     except (Unreadable, Dead):
         run.restore(depth)
         value = ABSENT
@@ -128,7 +133,8 @@ def _constant(run: Run, definition: Named, frame: Frame, name: str) -> Value:
         run.shared.pop()
         run.assumed.pop()
         run.handlers, run.path = handlers, path
-        run.constants.update(run.state)
+        kept = {k: v for k, v in run.state.items() if k[0] == "heap"}
+        run.constants.update(kept)
         run.state = saved
     if value is ABSENT or len(run.gaps) > gaps or len(run.log.steps) > mark:
         del run.gaps[gaps:]

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.expression import node
+from kvsolve.model.expression import Operand, all_of, negate, node
 from kvsolve.model.program import Place, Program
 from kvsolve.upstream.reader import calls, classes, inventory, names, tidy
 from kvsolve.upstream.reader.facts import FactNames
 from kvsolve.upstream.reader.fields import record_class, record_fields
 from kvsolve.upstream.reader.modules import Modules, Tree
 from kvsolve.upstream.reader.run import Run
-from kvsolve.upstream.reader.values import RECORD, Dead, FunctionValue, Unreadable, is_operand
+from kvsolve.upstream.reader.values import RECORD, Dead, FunctionValue, Union, Unreadable, Value, is_operand
 
 __all__ = ["Reading", "read_program", "read_release"]
 
@@ -138,16 +138,22 @@ def _finish(run: Run, fallbacks: Mapping[str, Any]) -> None:
     """Bring slots of objects that changed after their last write up to date; add fallbacks."""
     place = _declared_at(run)
     for name in run.fields:
-        value = run.state["now", name]
-        if not is_operand(value):
-            operand = run.operand(value)
-            current = run.log.current(name)
-            if operand is not current and run.log.meaning.get(current) is not operand:
-                run.log.set(name, operand, True, place, "assign")
+        _refresh(run, name, run.state["now", name], True, place)
     for name, value in sorted(fallbacks.items()):
         if name in run.fields:
             unset = node("is", run.log.current(name), None)
             run.log.set(name, value, unset, place, "default")
+
+
+def _refresh(run: Run, name: str, value: Value, when: Operand, place: Place) -> None:
+    """Write what an object holds at the end where its slot tells an earlier state."""
+    if isinstance(value, Union):
+        _refresh(run, name, value.then, all_of(when, value.test), place)
+        _refresh(run, name, value.other, all_of(when, negate(value.test)), place)
+    elif not is_operand(value):
+        operand = run.operand(value)
+        if run.log.meaning.get(run.log.current(name)) is not operand:
+            run.log.set(name, operand, when, place, "assign")
 
 
 def _digest(run: Run) -> str:

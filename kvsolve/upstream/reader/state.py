@@ -79,6 +79,7 @@ class _Merge:
         self.run, self.test = run, test
         self.then, self.other = then, other
         self.out: State = dict(then)
+        self.merged: dict[tuple[HeapRef, HeapRef], HeapRef] = {}
 
     def merge(self) -> State:
         then, other = self.then, self.other
@@ -163,12 +164,15 @@ class _Merge:
     def references(self, a: HeapRef, b: HeapRef) -> Value:
         if a == b:
             return a
+        if (a, b) in self.merged:
+            return self.merged[a, b]
         payload_a = self.then.get(("heap", a.number)) or self.run.payload(a)
         payload_b = self.other.get(("heap", b.number)) or self.run.payload(b)
         if type(payload_a) is type(payload_b) and _joinable(payload_a, payload_b):
             number = self.run.next_object()
             self.out[("heap", number)] = self.payloads(payload_a, payload_b)
-            return HeapRef(number)
+            self.merged[a, b] = HeapRef(number)
+            return self.merged[a, b]
         return Union(self.test, a, b)
 
     def payloads(self, a: Value, b: Value) -> Value:
