@@ -34,6 +34,7 @@ MOST_RUNS = 16
 """Runs kept of a message: those with the smallest hashes, so that the choice is stable."""
 
 _SHORTEST = 2
+_FAINTEST = 0.05
 _WORD = re.compile(r"[a-z0-9]+(?:[._'][a-z0-9]+)*")
 _FRAME = re.compile(r'File "([^"]+)", line \d+, in ([\w<>.]+)')
 _EXCEPTION = re.compile(r"^\s*(?:[\w.]+\.)?(\w+(?:Error|Exception|Exit|Interrupt))\b", re.MULTILINE)
@@ -134,7 +135,7 @@ def _same_place(candidate: Candidate, frames: Iterable[tuple[str, str]]) -> bool
 def rank(text: str, candidates: Iterable[Candidate], rarity: Mapping[str, int]) -> list[Match]:
     """The entries that a text may come from, likeliest first.
 
-    A run counts by how few entries share it. The innermost frame of a traceback and the exception
+    A run counts by how few entries share it; of equal shares the longer message wins. The innermost frame of a traceback and the exception
     decide between entries with equal words; a frame alone is a weak hint.
 
     Args:
@@ -145,7 +146,7 @@ def rank(text: str, candidates: Iterable[Candidate], rarity: Mapping[str, int]) 
     pasted, frames = hash_pasted(text), list(_frames(text))[-1:]
     exceptions = set(_EXCEPTION.findall(text))
     matches = [_match(c, pasted, frames, exceptions, rarity) for c in candidates]
-    return sorted((m for m in matches if m), key=lambda m: (-m.score, m.code))
+    return sorted((m for m in matches if m), key=lambda m: (-m.score, -m.runs, m.code))
 
 
 def _match(
@@ -166,4 +167,6 @@ def _match(
     score = share * strength + (0.3 if place else 0.0)
     if exceptions and not exceptions & candidate.raises:
         score *= 0.7
+    if score < _FAINTEST:
+        return None
     return Match(candidate.code, round(score, 4), len(met), len(candidate.words), place)
