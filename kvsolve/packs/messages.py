@@ -135,8 +135,9 @@ def _same_place(candidate: Candidate, frames: Iterable[tuple[str, str]]) -> bool
 def rank(text: str, candidates: Iterable[Candidate], rarity: Mapping[str, int]) -> list[Match]:
     """The entries that a text may come from, likeliest first.
 
-    A run counts by how few entries share it; of equal shares the longer message wins. The innermost frame of a traceback and the exception
-    decide between entries with equal words; a frame alone is a weak hint.
+    A run counts by how few entries share it; of equal shares the longer message wins. The
+    innermost frame of a traceback and the exception decide between entries with equal words; a
+    frame alone is a weak hint.
 
     Args:
         text: Error text, log line or traceback.
