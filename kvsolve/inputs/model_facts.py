@@ -127,7 +127,8 @@ class _Deriver:
     def facts(self) -> Facts:
         """Every fact; the configuration is finished last, as deriving changes it."""
         gemma = bool(
-            self.text.get("model_type") == "gemma3_text"
+            self.table["embedding"]  # the first release knows no such model
+            and self.text.get("model_type") == "gemma3_text"
             and self.text.get("use_bidirectional_attention")
         )
         model: dict[str, Any] = {

@@ -61,6 +61,7 @@ SIZES = {
     "sliding_window": 128,
     "compress_ratios": [],
     "rope_scaling": None,
+    "use_mla_nope": False,
     "rope_parameters": None,
     "layer_types": ["full_attention", "sliding_attention"] * 4,
     "hybrid_layer_pattern": [1, 1, 0, 0, 1, 1, 0, 0],
