@@ -2,8 +2,9 @@
 
 Sets up the oracle's environment, draws fresh configurations with a seed that it prints, runs the
 releases' own validators on them, and compares verdicts, places of the first refusal, effective
-values, proposed repairs and the committed cases of entries. Exits 1 when a threshold is missed. ``--full`` draws as many as the
-published figures rest on; else a smaller sample, which fails only when chance cannot explain it.
+values, proposed repairs and the committed cases of entries. Exits 1 when a threshold is missed.
+``--full`` draws as many as the published figures rest on; else a smaller sample, which fails only
+when chance cannot explain it.
 """
 
 from __future__ import annotations
