@@ -42,6 +42,7 @@ _ONLY_ONE = 0.2
 _MOVED = 0.75
 _SAME_STATEMENT = 0.34
 _VERSION = re.compile(r"\(([\w.]+)@\d+\)")
+_NUMBER = re.compile(r"_\d+\b")
 _HEAD = """\
 # Written by `kvsolve upstream codes`; append-only: a code is never renumbered, reused or dropped.
 # One table a code. `keys`: fingerprint -> releases that have it; a changed guard adds another.
@@ -116,6 +117,11 @@ def plain_text(operand: Operand) -> str:
     return text
 
 
+def _asked(operand: Operand) -> str:
+    """The same without the numbers that tell results of one name apart."""
+    return _NUMBER.sub("", plain_text(operand))
+
+
 def atoms_of(operand: Operand) -> frozenset[str]:
     """The questions that a condition asks: what stands between its ands, ors and nots."""
     found: set[str] = set()
@@ -125,7 +131,7 @@ def atoms_of(operand: Operand) -> frozenset[str]:
         if isinstance(term, Expr) and term.op in ("and", "or", "not"):
             stack.extend(term.args)
         elif isinstance(term, Expr):
-            found.add(plain_text(term))
+            found.add(_asked(term))
     return frozenset(found)
 
 
@@ -133,7 +139,7 @@ def _deciding(operand: Operand) -> str:
     """The last conjunct: what the statement itself asks."""
     if isinstance(operand, Expr) and operand.op == "and":
         operand = operand.args[-1]
-    return plain_text(operand)
+    return _asked(operand)
 
 
 @dataclass(slots=True)
@@ -185,7 +191,7 @@ def _single(step: Refuse | Set) -> _Unit:
         return _Unit(
             "refuse", step.raises, place, {step.key: None}, atoms, {_deciding(step.when)}, words
         )
-    value = f"= {plain_text(step.value)}"
+    value = f"= {_asked(step.value)}"
     atoms = atoms_of(step.when) | {value}
     about = step.name.removeprefix("raw.")
     return _Unit("set", about, place, {step.key: None}, atoms, {value}, frozenset())
@@ -271,11 +277,17 @@ class _Assignment:
                 at.setdefault((code.kind, code.about, function, code.lines[release]), []).append(
                     code.code
                 )
+        left: dict[tuple[str, str, str, int], list[int]] = {}
         for number, unit in enumerate(units):
-            place = (unit.kind, unit.about, unit.function, unit.place.line)
-            if number not in assigned and at.get(place):
-                assigned[number] = code_of = at[place].pop(0)
-                taken.add(code_of)
+            if number not in assigned:
+                place = (unit.kind, unit.about, unit.function, unit.place.line)
+                left.setdefault(place, []).append(number)
+        for place, numbers in left.items():
+            codes = at.get(place, [])
+            # With as many of both the order tells them apart; else likeness has to.
+            if len(codes) == len(numbers):
+                assigned.update(zip(numbers, codes, strict=True))
+                taken.update(codes)
 
     def _forget(self, release: str) -> None:
         """Drop what an earlier reading of the release recorded; the codes stay."""

@@ -96,6 +96,13 @@ def test_inlinings_of_one_statement_share_a_code():
     assert set(codes_by_key(registry, "0.5.16").values()) == {"KV1001"}
 
 
+def test_inlinings_at_several_points_of_the_pipeline_share_a_code():
+    first = refuse("enable_lora and tp_size > 1 and quant_3 == 'fp8'", "a")
+    second = refuse("gpu.is_hip and not is_embedding and quant_7 == 'fp8'", "b")
+    registry = update_registry([program("0.5.16", first, second)])
+    assert set(codes_by_key(registry, "0.5.16").values()) == {"KV1001"}
+
+
 def test_a_loop_over_flags_gives_each_flag_a_code():
     first, second = refuse("tp_size < 1", "a"), refuse("dp_size < 1", "b")
     registry = update_registry([program("0.5.16", first, second)])
