@@ -152,9 +152,9 @@ class _Builder:
             (place.line or None) if place else None,
             "validator" if code in self.confirmed else "source",
         )
-        message = self.wording.crash(place.symbol if place else "argument resolution")
-        slug = f"breaks-in-{_dashed(function)}" if function else "breaks"
         flags = self.wording.flags(getattr(step, "value", step.when))
+        message = self.wording.crash(place.symbol if place else "argument resolution", flags)
+        slug = f"breaks-in-{_dashed(function)}" if function else "breaks"
         return EntryInfo(code, slug, "crash", message, None, flags, where, crash=True)
 
     def _late(self, step: Refuse, data: Mapping[str, Any]) -> EntryInfo:

@@ -54,11 +54,13 @@ class Wording:
             return self._refusal(step)
         return self._rewrite(step)
 
-    def crash(self, function: str) -> str:
-        """One sentence for a break in a function."""
+    def crash(self, function: str, dests: tuple[str, ...] = ()) -> str:
+        """One sentence for a break in a function, with the flags that the code reads there."""
+        flags = [spelled for dest in dests if (spelled := self.spelling(dest))]
+        reads = f" while it reads {listed(flags, 'and')}" if flags else ""
         return (
-            f"SGLang does not refuse this on purpose: its code breaks in {function} on values "
-            "that it does not expect, often on a flag left unset."
+            f"SGLang does not refuse this on purpose: its code breaks in {function}{reads}, on "
+            "values that it does not expect, often on a flag left unset."
         )
 
     def flags(self, operand: Operand) -> tuple[str, ...]:
