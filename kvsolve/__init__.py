@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kvsolve.api import check, conflict, count, explain, iter_configs, matrix, options, repair
+    from kvsolve.api import (
+        check,
+        conflict,
+        count,
+        explain,
+        iter_configs,
+        matrix,
+        options,
+        repair,
+        why,
+    )
 
 __version__ = "0.1.0"
 
@@ -19,6 +29,7 @@ __all__ = [
     "matrix",
     "options",
     "repair",
+    "why",
 ]
 
 

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.api import facts_of, hider, session
+from kvsolve.answers.asking import facts_of, hider, session
 from kvsolve.cli.sources import SourceError, environment, read_sources
 from kvsolve.errors import KvsolveError
 from kvsolve.model.finding import CheckResult, Severity, Verdict

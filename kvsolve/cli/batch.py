@@ -8,7 +8,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kvsolve.api import fix_of, hider, session
+from kvsolve.answers.asking import hider, session
+from kvsolve.answers.repair import fix_of
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.sources import environment
 from kvsolve.errors import KvsolveError

@@ -6,7 +6,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.api import hider, session
+from kvsolve.answers.asking import hider, session
 from kvsolve.cli.answering import (
     each_question,
     emit,

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kvsolve.api import conflict_of, hider, session
+from kvsolve.answers.asking import hider, session
+from kvsolve.answers.conflict import conflict_of
 from kvsolve.cli.answering import emit, only_question, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.check import FILES

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kvsolve.api import facts_of, hider
+from kvsolve.answers.asking import facts_of
+from kvsolve.answers.enumerate import configs_of, count_of
 from kvsolve.cli.answering import emit, talk_of
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.scope import Given, base_question, names_of, vary_of
@@ -53,23 +54,17 @@ def list_(
 
     from kvsolve.outputs.envelope import json_line
     from kvsolve.outputs.words import spoken_value
-    from kvsolve.solve.enumerate import iter_configs
-    from kvsolve.solve.repair import command_tokens
 
     question = base_question(asked, given)
-    flags, projected = _scope(question, vary, project)
-    hide, table = hider(question), question.pack.flags
+    found = configs_of(question, *_scope(question, vary, project))
     talk_of(question)
-    found = iter_configs(question.context, question.config, flags, project=projected)
-    told = projected or list(flags)
     for config in islice(found, most):
-        assignment = {dest: hide.value(config.values[dest], dest) for dest in told}
         if asked.format == "text":
-            words = [f"{table.flag(d).name}={spoken_value(v)}" for d, v in assignment.items()]
-            emit("  ".join(words) + "\n")
+            table = question.pack.flags
+            pairs = config.assignment.items()
+            emit("  ".join(f"{table.flag(d).name}={spoken_value(v)}" for d, v in pairs) + "\n")
         else:
-            argv = hide.argv(command_tokens(config, table))
-            emit(json_line({"argv": list(argv), "assignment": assignment}))
+            emit(json_line(config.to_dict()))
     return 0
 
 
@@ -78,11 +73,9 @@ def list_(
 def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Given = None) -> int:
     """Count the valid configurations over some flags, exactly."""
     from kvsolve.outputs.envelope import head, json_line, json_text
-    from kvsolve.solve.count import count as search
 
     question = base_question(asked, given)
-    flags, projected = _scope(question, vary, project)
-    number = search(question.context, question.config, flags, project=projected)
+    number = count_of(question, *_scope(question, vary, project))
     talk_of(question)
     if asked.format == "text":
         emit(f"{number}\n")
@@ -102,7 +95,7 @@ def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Gi
 
 def _scope(
     question: Question, vary: Sequence[str] | None, project: Sequence[str] | None
-) -> tuple[dict[str, list[Any] | None], list[str]]:
+) -> tuple[dict[str, Sequence[Any] | None], list[str]]:
     flags = vary_of(question.pack, vary or ())
     projected = [d for text in project or () for d in names_of(question.pack.flags, text)]
     if not flags and not projected:

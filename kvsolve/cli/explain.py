@@ -13,7 +13,7 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kvsolve.api import Explanation
+    from kvsolve.answers.explain import Explanation
 
 app = typer.Typer()
 Release = Annotated[
@@ -38,7 +38,7 @@ def explain(
     format: Format = "text",
 ) -> int:
     """Tell all about entries: reason, way out, where SGLang does it, in which releases."""
-    from kvsolve.api import explain as find
+    from kvsolve.answers.explain import explain as find
 
     emit(_render([find(code, sglang=sglang) for code in codes], format, conditions))
     return 0
@@ -55,7 +55,7 @@ def why(
     format: Format = "text",
 ) -> int:
     """Find the entry behind a pasted error, and tell all about it."""
-    from kvsolve.api import why as find
+    from kvsolve.answers.explain import why as find
 
     pasted = sys.stdin.read() if text == ["-"] else " ".join(text)
     found = find(pasted, sglang=sglang, top=top)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kvsolve.api import Fix, fix_of, hider, session
+from kvsolve.answers.asking import hider, session
+from kvsolve.answers.repair import Fix, fix_of
 from kvsolve.cli.answering import emit, only_question, program_of, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.check import FILES

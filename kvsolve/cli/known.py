@@ -47,7 +47,7 @@ def flags(
     format: Format = "text",
 ) -> int:
     """List the command-line options of a release."""
-    from kvsolve.api import dest_of
+    from kvsolve.answers.asking import dest_of
 
     pack = _pack(sglang)
     wanted = {dest_of(pack.flags, name) for name in names or ()}
@@ -185,7 +185,7 @@ def rules(
     format: Format = "text",
 ) -> int:
     """List the entries of a release: what it refuses, rewrites, and is reported to get wrong."""
-    from kvsolve.api import dest_of
+    from kvsolve.answers.asking import dest_of
 
     pack = _pack(sglang)
     wanted = {dest_of(pack.flags, name) for name in flag or ()}

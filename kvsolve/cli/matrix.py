@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kvsolve.api import hider, reasons_of, session
+from kvsolve.answers.asking import dest_of
+from kvsolve.answers.matrix import CONTEXT_FIELDS, matrix_of, moved
 from kvsolve.cli.answering import emit
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.scope import Given, base_request, values_of
@@ -16,11 +16,10 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kvsolve.session import Question, Request
-    from kvsolve.solve.check import Prepared
+    from kvsolve.packs.pack import Pack
+    from kvsolve.session import Request
 
 app = typer.Typer()
-_FIELDS = {"release": "sglang", "gpu": "gpu", "model": "family"}
 
 
 @app.command("matrix")
@@ -43,83 +42,46 @@ def matrix(
 ) -> int:
     """Tell which pairs of values go together, each cell with its reason."""
     base = base_request(asked, given)
-    chosen = _context_axis(by) if by else [None]
-    answers = []
+    name = by.partition("=")[0] if by else ""
+    bases = [moved(base, {name: value}) for value in _context_axis(by)] if by else [base]
+    answers: list[dict[str, Any]] = []
     reasons: dict[str, str] = {}
-    for value in chosen:
-        fixed = {} if value is None or by is None else {by.partition("=")[0]: value}
-        maker = _Maker(_with(base, fixed))
-        answers.append(maker.matrix(rows, cols, asked.limit_s))
-        reasons |= maker.reasons(answers[-1])
+    for request in bases:
+        found = matrix_of(request, _axis(request, rows), _axis(request, cols), asked.limit_s)
+        answers.append(found.to_dict())
+        reasons |= _reasons(found.to_dict(), request)
     emit(_render(asked.format, answers, reasons))
     unknown = any(c["state"] == "unknown" for answer in answers for c in answer["cells"])
     return 2 if unknown and not asked.allow_unknown else 0
 
 
-class _Maker:
-    """Makes one matrix; keeps the questions that its context axes lead to."""
-
-    def __init__(self, base: Request) -> None:
-        self._base = base
-        self._questions: list[Question] = []
-
-    def matrix(self, rows: str, cols: str, limit_s: float | None) -> dict[str, Any]:
-        """The JSON of the matrix."""
-        from kvsolve.solve.matrix import matrix as search
-
-        axes = [self._axis(rows), self._axis(cols)]
-        found = search(self._prepare, *axes, time_limit=limit_s)
-        question = self._questions[-1]
-        varied = {axis.name for axis in axes}
-        context = self._context(question, varied)
-        return dict(hider(question).value(replace(found, context=context).to_dict()))
-
-    def reasons(self, answer: Mapping[str, Any]) -> dict[str, str]:
-        """Message by code, for the codes of its cells."""
-        codes = {code for cell in answer["cells"] for code in cell["codes"]}
-        found: dict[str, str] = {}
-        for question in self._questions:
-            found |= reasons_of(question, codes - set(found))
-        return found
-
-    def _axis(self, text: str) -> Any:
-        from kvsolve.solve.matrix import Axis
-
-        name, equals, values = text.partition("=")
-        if name in _FIELDS:
-            return Axis(name, tuple(_context_axis(text)))
-        pack = _pack(self._base)
-        from kvsolve.api import dest_of
-
-        dest = dest_of(pack.flags, name)
-        return Axis(dest, tuple(values_of(pack.flags, dest, values)) if equals else ())
-
-    def _prepare(self, values: Mapping[str, Any]) -> tuple[Prepared, Any]:
-        question = session().ask(_with(self._base, values))
-        if question.problems:
-            raise KvsolveError(question.problems[0].message.rstrip("."))
-        self._questions.append(question)
-        return question.context, question.config
-
-    def _context(self, question: Question, varied: set[str]) -> dict[str, Any]:
-        context = question.context.context
-        told = {"release": context.sglang, "gpu": context.gpu, "model": context.model}
-        kept = {name: value for name, value in told.items() if name not in varied}
-        command = list(question.argv)
-        return {**kept, "gpus": context.gpus, "stage": question.context.stage, "argv": command}
+def _axis(base: Request, text: str) -> tuple[str, tuple[Any, ...]]:
+    name, equals, values = text.partition("=")
+    if name in CONTEXT_FIELDS:
+        return name, tuple(_context_axis(text))
+    flags = _pack(base.sglang).flags
+    dest = dest_of(flags, name)
+    return dest, tuple(values_of(flags, dest, values)) if equals else ()
 
 
-def _with(base: Request, values: Mapping[str, Any]) -> Request:
-    changes: dict[str, Any] = {_FIELDS[name]: value for name, value in values.items()}
-    if "family" in changes:
-        changes["model_config"] = None
-    return replace(base, **changes)
+def _reasons(answer: Mapping[str, Any], base: Request) -> dict[str, str]:
+    """Message by code, for the codes of its cells, from the releases that it covers."""
+    codes = {code for cell in answer["cells"] for code in cell["codes"]}
+    axes = (answer["rows"], answer["cols"])
+    releases = [axis["values"] for axis in axes if axis["name"] == "release"]
+    found: dict[str, str] = {}
+    for release in releases[0] if releases else [base.sglang]:
+        for code in codes - set(found):
+            entry = _pack(release).catalog.by_code(code)
+            if entry is not None:
+                found[code] = entry.message
+    return found
 
 
-def _pack(base: Request) -> Any:
+def _pack(wanted: str | None) -> Pack:
     from kvsolve.packs.pack import load_pack, newest
 
-    return load_pack(base.sglang or newest())
+    return load_pack(wanted or newest())
 
 
 def _context_axis(text: str) -> list[Any]:
@@ -129,7 +91,7 @@ def _context_axis(text: str) -> list[Any]:
         KvsolveError: It is none of them.
     """
     name, equals, values = text.partition("=")
-    if name not in _FIELDS:
+    if name not in CONTEXT_FIELDS:
         raise KvsolveError(f"--by takes gpu, model or release, not {name}")
     if equals:
         return values.split(",")

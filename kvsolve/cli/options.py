@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from kvsolve.api import dest_of, facts_of, hider, reasons_of
+from kvsolve.answers.asking import reasons_of
+from kvsolve.answers.options import options_of
 from kvsolve.cli.answering import emit, stdout_paint, talk_of, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.scope import Given, base_question
@@ -26,20 +27,16 @@ def options(
     given: Given = None,
 ) -> int:
     """Tell what flags may still be, and which entries exclude each of the other values."""
-    from kvsolve.solve.options import options as search
-
     question = base_question(asked, given)
-    dests = [dest_of(question.pack.flags, name) for name in flags or ()]
-    found = search(question.context, question.config, dests, time_limit=asked.limit_s)
+    found = options_of(question, flags or (), asked.limit_s).to_dict()
     talk_of(question)
-    hide = hider(question)
-    rows = [hide.value(row.to_dict()) for row in found]
+    rows = found["flags"]
     codes = {code for row in rows for value in row["values"] for code in value["codes"]}
     reasons = reasons_of(question, codes)
     if asked.format in ("json", "jsonl"):
         from kvsolve.outputs.envelope import head, json_line, json_text
 
-        answer = {**head(), **facts_of(question), "flags": rows}
+        answer = {**head(), **found}
         emit("".join(map(json_line, rows)) if asked.format == "jsonl" else json_text(answer))
     elif asked.format == "text":
         from kvsolve.outputs.options_text import options_text

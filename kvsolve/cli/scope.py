@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kvsolve.api import dest_of, session
+from kvsolve.answers.asking import dest_of, session
 from kvsolve.cli.answering import request_for
 from kvsolve.cli.sources import environment
 from kvsolve.errors import KvsolveError
@@ -81,13 +81,13 @@ def names_of(flags: FlagTable, text: str) -> list[str]:
     return [dest_of(flags, name) for name in text.split(",") if name]
 
 
-def vary_of(pack: Pack, texts: Iterable[str]) -> dict[str, list[Any] | None]:
+def vary_of(pack: Pack, texts: Iterable[str]) -> dict[str, Sequence[Any] | None]:
     """Flags to vary with their values: ``FLAG``, ``FLAG=a,b`` or ``FLAG,FLAG``.
 
     Raises:
         KvsolveError: A flag or a value is not known.
     """
-    vary: dict[str, list[Any] | None] = {}
+    vary: dict[str, Sequence[Any] | None] = {}
     for text in texts:
         name, equals, values = text.partition("=")
         if equals:

@@ -1,0 +1,140 @@
+"""repair: the cheapest edits that leave nothing to refuse."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.answers.asking import dest_of, hider, request, session
+from kvsolve.answers.conflict import pinned_conflict
+from kvsolve.errors import KvsolveError
+from kvsolve.model.edit import Edit
+from kvsolve.model.finding import Kind
+from kvsolve.model.noun import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kvsolve.answers.asking import Command
+    from kvsolve.model.edit import Conflict, Repair
+    from kvsolve.model.finding import CheckResult
+    from kvsolve.session import Question
+
+__all__ = ["Fix", "fix_of", "repair"]
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """The answer of a repair.
+
+    Attributes:
+        result: What a check says of the command.
+        repairs: Best first; empty where nothing is wrong or nothing helps.
+        conflict: Why nothing helps, where that is proven.
+        bound: Proven lower bound of the cost of any repair, None where there is none.
+        gave_up: The time was too short to tell.
+    """
+
+    result: CheckResult
+    repairs: tuple[Repair, ...]
+    conflict: Conflict | None = None
+    bound: int | None = None
+    gave_up: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of a fix."""
+        return {
+            **self.result.to_dict(),
+            "repairs": [repair.to_dict() for repair in self.repairs],
+            "conflict": self.conflict.to_dict() if self.conflict else None,
+        }
+
+
+def repair(
+    command: Command,
+    *,
+    keep: Iterable[str] = (),
+    costs: Mapping[str, int] | None = None,
+    top: int = 3,
+    limit_s: float | None = None,
+    **context: Any,
+) -> Fix:
+    """Find the cheapest edits that leave nothing to refuse.
+
+    Args:
+        command: Text or tokens.
+        keep: Flags to leave as they are.
+        costs: Cost factor of a flag, a positive integer.
+        top: How many alternatives.
+        limit_s: Seconds after which to answer with what is known.
+        **context: As for :func:`check`.
+
+    Raises:
+        KvsolveError: Something in it cannot be used, or GPU or model is not known.
+    """
+    question = session().ask(request(command, **context))
+    return fix_of(question, session().judge(question), keep, costs or {}, top, limit_s)
+
+
+def fix_of(
+    question: Question,
+    result: CheckResult,
+    keep: Iterable[str] = (),
+    costs: Mapping[str, int] | None = None,
+    top: int = 3,
+    limit_s: float | None = None,
+) -> Fix:
+    """The repair of a question that was read and checked; see :func:`repair`."""
+    flags, hide = question.pack.flags, hider(question)
+    pins = [dest_of(flags, name) for name in keep]
+    weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
+    shown = hide.result(result)
+    if not result.errors:
+        return Fix(shown, ())
+    context = question.context
+    if _unrepairable(result):
+        return Fix(shown, ())
+    from kvsolve.solve.repair import repair as search
+
+    found = search(context, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
+    parse = _parse_edits(result)
+    if found.repairs:
+        repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
+        return Fix(shown, repairs, None, repairs[0].bound)
+    clash = pinned_conflict(question, pins, limit_s) if found.feasible is False else None
+    return Fix(shown, (), clash and hide.conflict(clash), found.bound, found.feasible is None)
+
+
+def _weight(name: str, cost: int) -> int:
+    if isinstance(cost, bool) or not isinstance(cost, int) or cost < 1:
+        raise KvsolveError(f"the cost of {name} is a positive integer, not {cost!r}")
+    return cost
+
+
+def _unrepairable(result: CheckResult) -> bool:
+    """Whether a required flag is missing, which no edit of other flags makes up for."""
+    return any(f.kind is Kind.PARSE and f.slug == "missing-flag" for f in result.findings)
+
+
+def _parse_edits(result: CheckResult) -> tuple[Edit, ...]:
+    """What the parser refuses is dropped: no other edit of it can be known to be meant."""
+    return tuple(
+        Edit("remove", "", flag, None, None, 2)
+        for finding in result.findings
+        if finding.kind is Kind.PARSE
+        for flag in finding.flags[:1]
+    )
+
+
+def _with_parse(repair: Repair, edits: tuple[Edit, ...], result: CheckResult) -> Repair:
+    if not edits:
+        return repair
+    price = sum(edit.cost for edit in edits)
+    codes = [f.code for f in result.findings if f.kind is Kind.PARSE]
+    return replace(
+        repair,
+        cost=repair.cost + price,
+        bound=repair.bound + price,
+        edits=(*edits, *repair.edits),
+        removes=tuple(dict.fromkeys((*codes, *repair.removes))),
+    )
