@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import COMPARISONS, Expr, Operand, is_constant, walk
+from kvsolve.model.expression import ARITHMETIC, COMPARISONS, Expr, Operand, is_constant, walk
 from kvsolve.model.flag import UNSET, Flag, FlagTable
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def read_literals(
 def _compared(term: Expr) -> Iterator[tuple[str, Any]]:
     a, b = term.args[:2]
     for side, other in ((a, b), (b, a)):
-        if isinstance(side, Expr) and is_constant(other):
+        if isinstance(side, Expr) and side.op not in ARITHMETIC and is_constant(other):
             slots = [t.args[0] for t in walk(side) if t.op == "ref"]
             if len(slots) == 1:
                 several = isinstance(other, (tuple, frozenset))
@@ -203,8 +203,10 @@ def _is_number(value: Any) -> bool:
 
 
 def _either_side(value: float, kind: type) -> tuple[Any, Any]:
+    """A value below and one above; sizes and counts are not taken below 1 for that."""
     if kind is int:
-        return math.ceil(value) - 1, math.floor(value) + 1
+        below = math.ceil(value) - 1
+        return (below if below > 0 or value < 0 else math.floor(value) + 1), math.floor(value) + 1
     step = abs(value) * 0.1 or 0.1
     return round(value - step, 6), round(value + step, 6)
 

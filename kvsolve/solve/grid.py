@@ -26,8 +26,8 @@ from kvsolve.packs.compile import compile_predicate
 from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.solve.check import Prepared, same_value, slot_values
 from kvsolve.solve.domains import State, bare, default_of, domain_of
-from kvsolve.solve.judge import is_broken
 from kvsolve.solve.network import Network, network_of, outcome
+from kvsolve.solve.reasons import is_broken
 from kvsolve.solve.space import spelling
 
 if TYPE_CHECKING:

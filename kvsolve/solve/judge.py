@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Operand, raw, walk
+from kvsolve.model.expression import Expr, Operand, raw, walk
 from kvsolve.solve.check import Prepared, same_value
-from kvsolve.solve.network import CRASHED, UNKNOWN, Network
-from kvsolve.solve.reasons import Literals, Reasoner
+from kvsolve.solve.network import CRASHED, Network
+from kvsolve.solve.reasons import Literals, Reasoner, is_broken
 from kvsolve.solve.search import Clause, Soft
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ __all__ = [
     "ConstraintJudge",
     "ProgramJudge",
     "broken_steps",
-    "is_broken",
     "reports_of",
     "rewritten_flags",
 ]
@@ -76,9 +75,10 @@ class ProgramJudge:
         if constraint is None:
             self.exact = False
             return Clause(self._all_as_they_are(changes), step)
-        value, literals = self.reasoner.reason(constraint.broken)
+        term = self.reasoner.guard(constraint.broken)
+        value, literals = self.reasoner.reason(term)
         if is_broken(value):
-            return Clause(literals, step)
+            return Clause(self.reasoner.widened(term, value, literals), step)
         return Clause(self._cone(constraint.broken), step)
 
     def _cone(self, term: Operand) -> Literals:
@@ -144,11 +144,6 @@ class ConstraintJudge:
             if is_broken(value):
                 found.append(Clause(literals, constraint.step))
         return found
-
-
-def is_broken(value: Any) -> bool:
-    """Whether a refusal's guard with this value stops upstream."""
-    return value is CRASHED or (value is not UNKNOWN and bool(value))
 
 
 def reports_of(prepared: Prepared, values: Mapping[str, Any]) -> list[Any]:

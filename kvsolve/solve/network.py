@@ -9,15 +9,30 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
-from kvsolve.model.expression import Crash, Expr, Operand, Unknown, children, node, raw
+from kvsolve.model.expression import (
+    Crash,
+    Expr,
+    Operand,
+    Unknown,
+    all_of,
+    any_of,
+    children,
+    if_,
+    is_constant,
+    node,
+    raw,
+    rebuild,
+)
 from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.solve.domains import Literals, State, bare, read_literals
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.specialise import Constraint, Inlined
 
-__all__ = ["CRASHED", "MANY", "UNKNOWN", "Network", "network_of"]
+__all__ = ["Assigner", "CRASHED", "MANY", "UNKNOWN", "Network", "network_of"]
 
 
 class _Mark:
@@ -48,6 +63,7 @@ class Network:
         constraints: By step, what upstream refuses there.
         effective: Final value of each written slot.
         literals: What entries compare flags with.
+        work: Terms folded so far, for limits.
     """
 
     def __init__(self, inlined: Inlined, facts: Any, judged: Any) -> None:
@@ -61,8 +77,12 @@ class Network:
             operands, (c.cone for c in self.constraints.values())
         )
         self.dests = frozenset(bare(s) for c in self.constraints.values() for s in c.cone)
+        self.work = 0
         self._owner: dict[Expr, str] = {}
         self._unsure: dict[Expr, bool] = {}
+        self._support: dict[Expr, int] = {}
+        self._bits: dict[str, int] = {}
+        self._assigned: dict[tuple[str, str, str, bool], Assigner] = {}
         self._rewritten: dict[str, Operand] = {}
         self._interpreters: dict[tuple[str, str, str, bool], Interpreter] = {}
 
@@ -117,6 +137,37 @@ class Network:
                     stack.append(child)
         return found
 
+    def bit(self, dest: str) -> int:
+        """The bit that stands for a flag in a support."""
+        return self._bits.setdefault(dest, 1 << len(self._bits))
+
+    def support(self, term: Expr) -> int:
+        """The bits of all flags that a term reads."""
+        found = self._support.get(term)
+        if found is None:
+            if term.op == "ref":
+                found = self.bit(bare(term.args[0]))
+            else:
+                found = 0
+                for part in _parts(term):
+                    found |= self.support(part)
+            self._support[term] = found
+        return found
+
+    def assigner(self, dest: str, state: State) -> Assigner:
+        """Folds terms under a state of a flag; kept, since searches come back to it.
+
+        Folding may take a crash for a refusal's end, which makes no difference to a search: both
+        stop upstream.
+        """
+        key = (dest, type(state.value).__name__, repr(state.value), state.typed)
+        made = self._assigned.get(key)
+        if made is None:
+            values = {dest: state.value, f"raw.{dest}": state.value}
+            values[f"given.{dest}"] = state.value if state.typed else None
+            made = self._assigned[key] = Assigner(self, self.bit(dest), values)
+        return made
+
     def is_unsure(self, term: Operand) -> bool:
         """Whether a missing fact could keep a term from having a value."""
         if not isinstance(term, Expr):
@@ -158,6 +209,51 @@ class Network:
                 found = raw("and", typed, node("ne", raw("ref", dest, 0), after))
             self._rewritten[dest] = found
         return found
+
+
+class Assigner:
+    """Folds terms under one state of one flag; what does not read the flag is left alone."""
+
+    __slots__ = ("bit", "memo", "network", "values")
+
+    def __init__(self, network: Network, bit: int, values: dict[str, Any]) -> None:
+        self.network, self.bit, self.values = network, bit, values
+        self.memo: dict[Expr, Operand] = {}
+
+    def fold(self, operand: Operand) -> Operand:
+        """The operand under the state."""
+        if isinstance(operand, tuple):
+            return operand if is_constant(operand) else tuple(map(self.fold, operand))
+        if not isinstance(operand, Expr) or not self.network.support(operand) & self.bit:
+            return operand
+        found = self.memo.get(operand, self)
+        if found is self:
+            found = self.memo[operand] = self.folded(operand)
+        return found  # type: ignore[return-value]
+
+    def folded(self, term: Expr) -> Operand:
+        """As ``fold``, for a term that reads the flag and was not met before."""
+        self.network.work += 1
+        if term.op == "ref":
+            value = self.values.get(term.args[0], term)
+            return value if is_constant(value) else term
+        if term.op == "if":
+            test = self.fold(term.args[0])
+            if not isinstance(test, Expr):
+                return self.fold(term.args[1 if test else 2])
+            return if_(test, self.fold(term.args[1]), self.fold(term.args[2]))
+        if term.op in ("and", "or"):
+            stop = term.op == "or"
+            return (any_of if stop else all_of)(*self.parts(term, stop))
+        return rebuild(term, self.fold)
+
+    def parts(self, term: Expr, stop: bool) -> Iterator[Operand]:
+        """The folded operands of a connective up to one that decides it."""
+        for argument in term.args:
+            part = self.fold(argument)
+            yield part
+            if not isinstance(part, Expr) and bool(part) is stop:
+                return
 
 
 def outcome(run: Interpreter, term: Operand) -> Any:

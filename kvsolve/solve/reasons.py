@@ -14,14 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown
 from kvsolve.packs.evaluate import Interpreter
-from kvsolve.solve.network import CRASHED, MANY, UNKNOWN, Network, outcome
+from kvsolve.solve.domains import bare
+from kvsolve.solve.network import CRASHED, MANY, UNKNOWN, Assigner, Network, outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kvsolve.solve.space import Space
 
-__all__ = ["Literals", "Reasoner"]
+__all__ = ["Literals", "Reasoner", "is_broken"]
+
+_MOST_WORK = 2000
+"""Terms folded at most to make one reason weaker."""
 
 Literals = tuple[tuple[int, int], ...]
 """A reason: pairs of a variable and the mask of the states that it may stand in."""
@@ -41,6 +45,9 @@ class Reasoner(Interpreter):
         self._values: dict[tuple[Expr, int], Any] = {}
         self._results: dict[Expr, tuple[Any, int]] = {}
         self._masks: dict[tuple[int, int], int] = {}
+        self._held: dict[Expr, Operand] = {}
+        self._assigners: dict[int, Assigner] = {}
+        self._limit = 0
 
     def move(self, changes: Mapping[int, int]) -> None:
         """Evaluate from now on under these changes."""
@@ -58,6 +65,118 @@ class Reasoner(Interpreter):
         except Unknown:
             value = UNKNOWN
         return value, self._literals(self.reads)
+
+    def widened(self, term: Operand, value: Any, literals: Literals) -> Literals:
+        """A weaker reason for a refusal: flags are dropped and values added while it stands.
+
+        The guard is folded under the values of some flags at a time, typed ones first. Where it
+        becomes true, the other flags do not matter, however much an evaluation reads of them.
+
+        Args:
+            term: The refusal's guard.
+            value: Its value under the changes moved to.
+            literals: A reason for that.
+        """
+        if not isinstance(term, Expr) or value is CRASHED or self.network.is_unsure(term):
+            return literals
+        here = {v: self._now(v) for v, _ in literals}
+        domains = self.space.domains
+        order = sorted(here, key=lambda v: (not domains[v].states[here[v]].typed, v))
+        self._limit = self.network.work + _MOST_WORK
+        kept = self._enough(term, here, order)
+        if kept is None:
+            return literals
+        for variable in reversed(kept[:-1]):
+            fewer = [v for v in kept if v != variable]
+            if not self._tired() and self._folded(term, here, fewer) is True:
+                kept = fewer
+        box = {v: 1 << here[v] for v in kept}
+        for variable in kept:
+            box[variable] = self._widest(term, here, box, variable)
+        return tuple(sorted(box.items()))
+
+    def _widest(
+        self, term: Expr, here: Mapping[int, int], box: Mapping[int, int], variable: int
+    ) -> int:
+        """The states of a flag with which a guard is true in all the rest of a box."""
+        rest = {v: mask for v, mask in box.items() if v != variable}
+        single = [v for v, mask in rest.items() if mask == 1 << here[v]]
+        several = {v: mask for v, mask in rest.items() if v not in single}
+        left = self._folded(term, here, single)
+        mask = box[variable]
+        for at in range(len(self.space.domains[variable].states)):
+            if self._tired():
+                break
+            if not mask >> at & 1 and self._always(self.assigned(left, variable, at), several):
+                mask |= 1 << at
+        return mask
+
+    def guard(self, broken: Operand) -> Operand:
+        """A refusal's guard folded under the values of the flags that do not vary.
+
+        The guard of a mere crash is left as it is: folding sees that it never holds.
+        """
+        if not isinstance(broken, Expr) or (broken.op == "and" and broken.args[-1] is False):
+            return broken
+        found = self._held.get(broken)
+        if found is None:
+            found = broken
+            for dest in sorted({bare(ref.args[0]) for ref in self.network.refs_of(broken)}):
+                if self.space.variable(dest) is None:
+                    state = self.space.state(dest, {})
+                    found = self.network.assigner(dest, state).fold(found)
+            self._held[broken] = found
+        return found
+
+    def _tired(self) -> bool:
+        return self.network.work > self._limit
+
+    def _now(self, variable: int) -> int:
+        return self.changes.get(variable, self.space.start[variable])
+
+    def _enough(self, term: Expr, here: Mapping[int, int], order: list[int]) -> list[int] | None:
+        """The first flags of an order whose values alone make a guard true."""
+        left: Operand = term
+        for number, variable in enumerate(order):
+            left = self.assigned(left, variable, here[variable])
+            if _is_true(left):
+                return order[: number + 1]
+        return None
+
+    def _folded(self, term: Expr, here: Mapping[int, int], variables: list[int]) -> Operand:
+        left: Operand = term
+        for variable in variables:
+            left = self.assigned(left, variable, here[variable])
+        return True if _is_true(left) else left
+
+    def _always(self, term: Operand, box: Mapping[int, int]) -> bool:
+        """Whether a guard is true in all of a box; False where that takes too much effort."""
+        if _is_true(term):
+            return True
+        if not isinstance(term, Expr) or not box:
+            return False
+        variable = next(iter(box))
+        rest = {v: mask for v, mask in box.items() if v != variable}
+        outcomes: set[Operand] = set()
+        left = box[variable]
+        while left:
+            lowest = left & -left
+            left ^= lowest
+            outcome = self.assigned(term, variable, lowest.bit_length() - 1)
+            if self._tired() or (not isinstance(outcome, Expr) and not outcome):
+                return False
+            outcomes.add(outcome)
+        return all(self._always(outcome, rest) for outcome in outcomes)
+
+    def assigned(self, term: Operand, variable: int, at: int) -> Operand:
+        """A term folded under a state of a flag."""
+        key = variable << 16 | at
+        found = self._assigners.get(key)
+        if found is None:
+            domain = self.space.domains[variable]
+            found = self.network.assigner(domain.dest, domain.states[at])
+            self._assigners[key] = found
+        return found.fold(term)
 
     def _literals(self, reads: int) -> Literals:
         masks: dict[int, int] = {}
@@ -168,6 +287,16 @@ class Reasoner(Interpreter):
                 unsure = kept
         self.reads = kept
         return False
+
+
+def is_broken(value: Any) -> bool:
+    """Whether a refusal's guard with this value stops upstream."""
+    return value is CRASHED or (value is not UNKNOWN and bool(value))
+
+
+def _is_true(operand: Operand) -> bool:
+    """Whether a folded guard stops upstream for certain."""
+    return operand.op == "crash" if isinstance(operand, Expr) else bool(operand)
 
 
 def _same(a: Any, b: Any) -> bool:
