@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, request, session
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from kvsolve.model.edit import Conflict
     from kvsolve.session import Question
 
-__all__ = ["conflict", "conflict_of", "pinned_conflict"]
+__all__ = ["conflict", "conflict_of", "pinned_conflict", "shown_conflict"]
 
 
 def conflict(
@@ -46,8 +47,16 @@ def conflict_of(
 ) -> Conflict | None:
     """The conflict of a question that was read; see :func:`conflict`."""
     pins = None if keep is None else [dest_of(question.pack.flags, name) for name in keep]
-    found = pinned_conflict(question, pins, limit_s)
-    return found and hider(question).conflict(found)
+    return shown_conflict(question, pinned_conflict(question, pins, limit_s))
+
+
+def shown_conflict(question: Question, found: Conflict | None) -> Conflict | None:
+    """A conflict with flags as they are typed and secrets hidden."""
+    if found is None:
+        return None
+    given, flags = question.config.given, question.pack.flags
+    pins = tuple((given.get(dest) or flags.flag(dest).name, value) for dest, value in found.pins)
+    return replace(hider(question).conflict(found), pins=hider(question).pins(pins))
 
 
 def pinned_conflict(

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, request, session
-from kvsolve.answers.conflict import pinned_conflict
+from kvsolve.answers.conflict import pinned_conflict, shown_conflict
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Edit
 from kvsolve.model.finding import Kind
@@ -102,7 +102,7 @@ def fix_of(
         repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
         return Fix(shown, repairs, None, repairs[0].bound)
     clash = pinned_conflict(question, pins, limit_s) if found.feasible is False else None
-    return Fix(shown, (), clash and hide.conflict(clash), found.bound, found.feasible is None)
+    return Fix(shown, (), shown_conflict(question, clash), found.bound, found.feasible is None)
 
 
 def _weight(name: str, cost: int) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kvsolve.answers.asking import hider, session
+from kvsolve.answers.asking import hider, reasons_of, session
 from kvsolve.answers.conflict import conflict_of
 from kvsolve.cli.answering import emit, only_question, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
@@ -50,6 +50,6 @@ def conflict(
     else:
         from kvsolve.outputs.repair_text import conflict_text
 
-        reasons = {f.code: f.message for f in result.findings}
+        reasons = reasons_of(question, found.codes)
         emit(conflict_text(found, stdout_paint(), width(), reasons))
     return int(found is not None)

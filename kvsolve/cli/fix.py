@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kvsolve.answers.asking import hider, session
+from kvsolve.answers.asking import hider, reasons_of, session
 from kvsolve.answers.repair import Fix, fix_of
 from kvsolve.cli.answering import emit, only_question, program_of, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
@@ -86,10 +86,10 @@ def _render(asked: Asked, question: Question, answer: Fix, command_only: bool) -
 
         whole = check_markdown(answer.result, program)
         return whole + "\n" + repairs_markdown(answer.repairs, shown, program)
-    return _text(answer, shown, program)
+    return _text(question, answer, shown, program)
 
 
-def _text(answer: Fix, argv: tuple[str, ...], program: tuple[str, ...]) -> str:
+def _text(question: Question, answer: Fix, argv: tuple[str, ...], program: tuple[str, ...]) -> str:
     from kvsolve.outputs.repair_text import conflict_text, repairs_text
     from kvsolve.outputs.text import headline
 
@@ -97,7 +97,7 @@ def _text(answer: Fix, argv: tuple[str, ...], program: tuple[str, ...]) -> str:
     if answer.repairs:
         return repairs_text(answer.repairs, argv, program, paint, columns)
     if answer.conflict:
-        reasons = {f.code: f.message for f in answer.result.findings}
+        reasons = reasons_of(question, answer.conflict.codes)
         return conflict_text(answer.conflict, paint, columns, reasons)
     first = headline(answer.result, paint, columns) + "\n"
     if not answer.result.errors:

@@ -44,6 +44,8 @@ class _Notes:
             return
         for code in cell.get("codes", ()):
             yield self.reason(code)
+        if cell["state"] == "unknown" and cell.get("facts"):
+            yield f"not known: {', '.join(cell['facts'])}"
 
     def reason(self, code: str) -> str:
         """A code with its reason where that is known."""

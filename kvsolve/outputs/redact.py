@@ -125,8 +125,11 @@ class Redactor:
     def conflict(self, conflict: Conflict) -> Conflict:
         """A conflict that shows no secret."""
         chain = tuple((code, reads, self.text(text)) for code, reads, text in conflict.chain)
-        pins = tuple((flag, self.value(value, flag)) for flag, value in conflict.pins)
-        return replace(conflict, pins=pins, chain=chain)
+        return replace(conflict, pins=self.pins(conflict.pins), chain=chain)
+
+    def pins(self, pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:
+        """Flags with values that show no secret."""
+        return tuple((flag, self.value(value, flag)) for flag, value in pins)
 
 
 def _secret_places(argv: Sequence[str]) -> Iterator[tuple[int, str]]:

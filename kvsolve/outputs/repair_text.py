@@ -122,11 +122,13 @@ def conflict_text(
     """
     lines = [paint("error", "no repair") + ": these cannot hold together"]
     lines += [f"  kept: {paint('bold', flag)} {spoken_value(v)}" for flag, v in conflict.pins]
-    lines += [f"  given: {fact}" for fact in conflict.facts]
-    chain = {code: (reads, follows) for code, reads, follows in conflict.chain}
+    if conflict.facts:
+        lines.append(wrap(", ".join(conflict.facts), width, "    ", "  given: "))
+    left = {code: follows for code, _, follows in conflict.chain}
     for number, code in enumerate(conflict.codes, 1):
-        reads, follows = chain.get(code, ((), ""))
-        text = follows or (reasons or {}).get(code, "")
-        read = f" ({', '.join(reads)})" if reads else ""
-        lines.append(wrap(f"{text}{read}", width, "     ", f"  {number}. [{code}] "))
+        text = (reasons or {}).get(code, "")
+        lines.append(wrap(text, width, "     ", f"  {number}. [{code}] "))
+        # What is left of the entry once the pins and facts are put in; nothing, mostly.
+        if left.get(code, "False") not in ("", "False", "True"):
+            lines.append(paint("dim", wrap(left[code], width, "       ", "     so: ")))
     return "\n".join(lines) + "\n"
