@@ -300,6 +300,8 @@ def any_of(*values: Operand) -> Operand:
                 return True
             continue
         reduced[part] = None
+    if reduced.keys() != kept.keys():
+        return any_of(*reduced)
     return next(iter(reduced)) if len(reduced) == 1 else raw("or", *reduced)
 
 

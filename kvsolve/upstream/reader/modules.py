@@ -95,6 +95,10 @@ class Module:
         """Take up the definitions of a block; of an if and a try the first branch wins."""
         for statement in body:
             self._collect_one(statement)
+
+    def collect_changes(self) -> None:
+        """Note the statements that change collections of the module in place, in order."""
+        for statement in self.tree.body:
             for name in changed_names(statement):
                 self.changes.setdefault(name, []).append(statement)
 
@@ -152,6 +156,7 @@ class Modules:
             if self.tree.exists(file):
                 module = Module(name, file, package, self.tree.parse(file))
                 module.collect(module.tree.body)
+                module.collect_changes()
                 return module
         return None
 
