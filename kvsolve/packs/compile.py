@@ -29,10 +29,16 @@ from kvsolve.packs.evaluate import Failure, Trace, Write, interpret
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
     from types import CodeType
 
-__all__ = ["CompiledProgram", "FactTable", "compile_predicate", "compile_program"]
+__all__ = [
+    "CompiledProgram",
+    "FactTable",
+    "compile_predicate",
+    "compile_program",
+    "initial_slots",
+]
 
 _INLINE = {
     "eq": "==",
@@ -463,12 +469,20 @@ class _ProgramWriter:
 
     def source(self) -> str:
         body = list(self.lines())
-        final = [self.final(name, version) for name, version in self.versions.items()]
-        head = [f"{self.locals[name, 0]} = V[{name!r}]" for name in self.inputs]
+        kept = {step.name for step in self.program.steps if isinstance(step, Set)}
+        final = [self.final(name, v) for name, v in self.versions.items() if name in kept]
+        head = [f"{self.locals[name, 0]} = {_initial(name)}" for name in self.inputs]
         if self.writer.temporaries:
             head.append(" = ".join(self.writer.temporaries) + " = unset")
         lines = [*head, *body, *final, "return None"]
-        return "def run(V, F, R, W, E, X):\n" + "".join(f"{_indented(line)}\n" for line in lines)
+        return "def run(V, G, F, R, W, E, X):\n" + "".join(f"{_indented(line)}\n" for line in lines)
+
+
+def _initial(slot: str) -> str:
+    """Source of a slot's initial value: as parsed, or as typed for the ``given`` view."""
+    view, dot, flag = slot.rpartition(".")
+    value = f"V.get({flag!r})"
+    return f"{value} if {flag!r} in G else None" if view == "given" and dot else value
 
 
 def _indented(statement: str) -> str:
@@ -509,30 +523,43 @@ class CompiledProgram:
         code, inputs = marshal.loads(data)
         return cls(code, inputs, exact)
 
-    def attempt(self, values: Mapping[str, Any], facts: FactTable) -> Trace | None:
+    def attempt(
+        self, values: Mapping[str, Any], given: Container[str], facts: FactTable
+    ) -> Trace | None:
         """Run on one configuration.
 
         None where a crash or a missing fact asks for the exact run; what is opaque in the program
         itself is told as the exact run would.
+
+        Args:
+            values: Value of each flag as parsed.
+            given: Flags that were typed.
+            facts: Facts by name.
         """
         trace = Trace()
         unknown: list[tuple[int, str]] = []
         try:
-            self._run(values, facts, trace.refusals, trace.writes, trace.values, unknown)
+            self._run(values, given, facts, trace.refusals, trace.writes, trace.values, unknown)
         except Exception:
             return None
         trace.failures.extend(Failure(step, "unknown", label) for step, label in unknown)
         return trace
 
-    def run(self, values: Callable[[tuple[str, ...] | None], Mapping[str, Any]], facts: FactTable) -> Trace:
-        """Run on one configuration, exactly.
+    def run(self, values: Mapping[str, Any], given: Container[str], facts: FactTable) -> Trace:
+        """Run on one configuration, exactly; arguments as for :meth:`attempt`."""
+        found = self.attempt(values, given, facts)
+        if found is None:
+            return interpret(self._exact(), initial_slots(values, given), facts)
+        return found
 
-        Args:
-            values: Gives initial values of the named slots, of all slots for None.
-            facts: Facts by name.
-        """
-        found = self.attempt(values(self.inputs), facts)
-        return interpret(self._exact(), values(None), facts) if found is None else found
+
+def initial_slots(values: Mapping[str, Any], given: Container[str]) -> dict[str, Any]:
+    """Initial value of every slot: ``flag`` and ``raw.flag`` as parsed, ``given.flag`` as typed."""
+    slots = dict(values)
+    for flag, value in values.items():
+        slots[f"raw.{flag}"] = value
+        slots[f"given.{flag}"] = value if flag in given else None
+    return slots
 
 
 def compile_program(program: Program) -> CompiledProgram:

@@ -243,10 +243,11 @@ def interpret(program: Program, values: Mapping[str, Any], facts: Mapping[str, A
     for number, step in enumerate(program.steps):
         _run_step(number, step, interpreter, versions, trace)
         interpreter.bound.clear()
+    written = {step.name for step in program.steps if isinstance(step, Set)}
     trace.values = {
         name: value
         for name, version in versions.items()
-        if not isinstance(value := slots[name, version], _Undefined)
+        if name in written and not isinstance(value := slots[name, version], _Undefined)
     }
     return trace
 

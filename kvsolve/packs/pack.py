@@ -106,7 +106,7 @@ class Pack:
         """Dests that some step reads or writes."""
         return frozenset(self._tables["modelled"])
 
-    @property
+    @cached_property
     def unread(self) -> frozenset[str]:
         """Dests that upstream's resolution reads where the reader could not follow."""
         return frozenset(self._tables["unread"])

@@ -41,6 +41,8 @@ _SAME_FUNCTION = 0.45
 _ONLY_ONE = 0.2
 _MOVED = 0.75
 _SAME_STATEMENT = 0.34
+_SAME_WRITE = 0.6
+_CONTINUED_WRITE = 0.5
 _VERSION = re.compile(r"\(([\w.]+)@\d+\)")
 _NUMBER = re.compile(r"_\d+\b")
 _HEAD = """\
@@ -162,6 +164,9 @@ class _Unit:
         """Whether another inlining of the same statement asks about the same things."""
         if self.keys.keys() & other.keys.keys():
             return True
+        if self.kind == "set":
+            # One statement applies the defaults of every model: only a like guard is the same.
+            return _overlap(self.atoms, other.atoms) >= _SAME_WRITE
         return bool(self.deciding & other.deciding) or (
             _overlap(self.atoms, other.atoms) >= _SAME_STATEMENT
         )
@@ -335,6 +340,8 @@ class _Assignment:
             and (other.function == unit.function) is same_function
         ]
         threshold = (_ONLY_ONE if len(near) == 1 else _SAME_FUNCTION) if same_function else _MOVED
+        if unit.kind == "set" and same_function:
+            threshold = _CONTINUED_WRITE
         scored = [(code, _likeness(unit, other)) for code, other in near]
         if not same_function and not unit.words:
             return [(code, score) for code, score in scored if score >= 0.9 and len(unit.atoms) > 2]

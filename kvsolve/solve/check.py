@@ -7,7 +7,7 @@ Both give the same trace.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -64,7 +64,7 @@ class Prepared:
         return self._fast.attempt(config) or self._run_full(config)
 
     def _run_full(self, config: Config) -> Trace:
-        return self.pack.compiled.run(lambda names: slot_values(names, config), self.facts)
+        return self.pack.compiled.run(config.values, config.given, self.facts)
 
     def specialise(self) -> None:
         """Fold the context's facts away now; later runs are several times faster."""
@@ -109,7 +109,7 @@ class _Specialised:
 
     def attempt(self, config: Config) -> Trace | None:
         compiled, origin = self.compiled, self.origin
-        found = compiled.attempt(slot_values(compiled.inputs, config), self.facts)
+        found = compiled.attempt(config.values, config.given, self.facts)
         if found is None:
             return None
         return Trace(
@@ -118,28 +118,6 @@ class _Specialised:
             [Failure(origin[f.step], f.reason, f.detail) for f in found.failures],
             {**self.constants, **found.values},
         )
-
-
-def slot_values(names: Iterable[str] | None, config: Config) -> dict[str, Any]:
-    """Initial values of slots: ``flag`` and ``raw.flag`` as parsed, ``given.flag`` as typed.
-
-    Args:
-        names: The slots wanted; all for None.
-        config: Where the values come from.
-    """
-    values, given = config.values, config.given
-    if names is None:
-        names = (view + name for view in ("", "raw.", "given.") for name in values)
-    out: dict[str, Any] = {}
-    for name in names:
-        view, dot, flag = name.partition(".")
-        if not dot:
-            out[name] = values.get(name)
-        elif view == "given":
-            out[name] = values.get(flag) if flag in given else None
-        else:
-            out[name] = values.get(flag)
-    return out
 
 
 def check(
@@ -183,11 +161,35 @@ def check(
         judged_to=prepared.stage,
         verdict=judge(findings, unknown, unmodelled),
         findings=findings,
-        effective=_effective(prepared.pack, config, trace),
-        provenance=_provenance(prepared.pack, config, trace),
+        effective=Later(lambda: _effective(prepared.pack, config, trace)),
+        provenance=Later(lambda: _provenance(prepared.pack, config, trace)),
         not_modelled=unmodelled,
         unknown=unknown,
     )
+
+
+class Later(Mapping[str, Any]):
+    """A mapping that is made when somebody first looks into it."""
+
+    __slots__ = ("_make", "_made")
+
+    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
+        self._make = make
+        self._made: dict[str, Any] | None = None
+
+    def _all(self) -> dict[str, Any]:
+        if self._made is None:
+            self._made = self._make()
+        return self._made
+
+    def __getitem__(self, name: str) -> Any:
+        return self._all()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
 
 
 def judge(

@@ -24,7 +24,8 @@ from kvsolve.model.expression import (
 )
 from kvsolve.packs.compile import compile_predicate
 from kvsolve.packs.evaluate import Interpreter, NotReached
-from kvsolve.solve.check import Prepared, same_value, slot_values
+from kvsolve.packs.compile import initial_slots
+from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import State, bare, default_of, domain_of
 from kvsolve.solve.network import Network, network_of, outcome
 from kvsolve.solve.reasons import is_broken
@@ -156,7 +157,7 @@ class _Maker:
     ) -> None:
         self.facts, self.network, self.states = prepared.facts, network, states
         self.position = {dest: at for at, dest in enumerate(dests)}
-        self.held = slot_values(None, config)
+        self.held = initial_slots(config.values, config.given)
         self.memo: dict[Expr, Operand] = {}
 
     def constraint(self, broken: Operand) -> GridConstraint | bool:

@@ -163,6 +163,49 @@ def _closed_loop(term: Expr) -> bool:
     )
 
 
+class _Paths:
+    """Folds the conditions of steps, dropping what can only crash where a kept step crashes too.
+
+    A condition that is decided false behind a part that may crash must stay, or the crash would be
+    lost. But conditions share their beginnings, and a run that crashes is repeated on the full
+    program: so one kept step for each such beginning is enough.
+    """
+
+    def __init__(self, folder: _Folder) -> None:
+        self.folder = folder
+        self.kept: set[tuple[Expr, ...]] = set()
+
+    def fold(self, when: Operand) -> tuple[Operand, bool]:
+        """The folded condition, and whether every part that may crash is told by an earlier step."""
+        parts = self.parts(when)
+        result = all_of(*parts)
+        leading = [p for p in parts if isinstance(p, Expr)]
+        risky = list(leading)
+        while risky and not can_crash(risky[-1]):
+            risky.pop()
+        told = not risky or tuple(risky) in self.kept
+        if isinstance(result, Expr) or result:
+            self.keep(leading)
+            return result, told
+        if told:
+            return False, True
+        self.keep(risky)
+        return raw("and", *risky, False), False
+
+    def parts(self, when: Operand) -> list[Operand]:
+        """The folded conjuncts of a condition, each once, up to one that is false."""
+        if not isinstance(when, Expr) or when.op != "and":
+            return [self.folder.fold(when)]
+        found: dict[Operand, None] = {}
+        for part in self.folder.parts(when, False):
+            inner = part.args if isinstance(part, Expr) and part.op == "and" else (part,)
+            found.update(dict.fromkeys(p for p in inner if isinstance(p, Expr) or not p))
+        return list(found)
+
+    def keep(self, leading: list[Expr]) -> None:
+        self.kept.update(tuple(leading[:n]) for n in range(1, len(leading) + 1))
+
+
 def specialise(
     program: Program, facts: Mapping[str, Any], held: Mapping[str, Any] | None = None
 ) -> Residual:
@@ -181,9 +224,10 @@ def specialise(
     new: dict[str, int] = {}
     steps: list[Step] = []
     origin: list[int] = []
+    paths = _Paths(folder)
     for number, step in enumerate(program.steps):
-        when = folder.fold(step.when)
-        kept = _residual_step(step, when, folder, old, new)
+        when, told = paths.fold(step.when)
+        kept = _residual_step(step, when, told, folder, old, new)
         if kept is not None:
             steps.append(kept)
             origin.append(number)
@@ -192,28 +236,71 @@ def specialise(
         for name, version in old.items()
         if not isinstance(slots.get((name, version), folder), (Expr, _Folder))
     }
+    last = {(name, new[name]) for name in new}
+    used = _used(steps, {r for r in last if "." not in r[0]} & _written(steps))
+    rows = [(s, o) for s, o, u in zip(steps, origin, used, strict=True) if u]
+    steps, origin = [s for s, _ in rows], [o for _, o in rows]
     return Residual(replace(program, steps=tuple(steps), gaps=()), tuple(origin), constants)
 
 
+def _written(steps: list[Step]) -> set[tuple[str, int]]:
+    """Slots, at their versions, that a set writes."""
+    versions: dict[str, int] = {}
+    found = set()
+    for step in steps:
+        if isinstance(step, (Let, Set)):
+            versions[step.name] = versions.get(step.name, 0) + 1
+            if isinstance(step, Set):
+                found.add((step.name, versions[step.name]))
+    return found
+
+
+def _used(steps: list[Step], wanted: set[tuple[str, int]]) -> list[bool]:
+    """For each step whether it does something: all but named results that nothing reads."""
+    counts: dict[str, int] = {}
+    for step in steps:
+        if isinstance(step, (Let, Set)):
+            counts[step.name] = counts.get(step.name, 0) + 1
+    needed = set(wanted)
+    used = [True] * len(steps)
+    for number in range(len(steps) - 1, -1, -1):
+        step = steps[number]
+        if isinstance(step, (Let, Set)):
+            slot = (step.name, counts[step.name])
+            counts[step.name] -= 1
+            if isinstance(step, Let) and slot not in needed and step.place is None:
+                used[number] = False
+                continue
+        value = None if isinstance(step, Refuse) else step.value
+        needed |= {(t.args[0], t.args[1]) for t in walk(step.when, value) if t.op == "ref"}
+    return used
+
+
 def _residual_step(
-    step: Step, when: Operand, folder: _Folder, old: dict[str, int], new: dict[str, int]
+    step: Step, when: Operand, told: bool, folder: _Folder, old: dict[str, int], new: dict[str, int]
 ) -> Step | None:
     if isinstance(step, Refuse):
         return None if when is False else replace(step, when=when)
     value = folder.fold(step.value) if when is not False else None
+    harmless = told and not can_crash(value)
     if isinstance(step, Need):
-        fails = when is not False and (can_crash(value) or can_crash(when))
-        return replace(step, value=value, when=when) if fails else None
+        return None if when is False or harmless else replace(step, value=value, when=when)
     version = old.get(step.name, 0)
     old[step.name] = version + 1
     current = folder.slots.get((step.name, version), raw("ref", step.name, new.get(step.name, 0)))
-    if when is False or (when is True and isinstance(step, Let) and not isinstance(value, Expr)):
-        folder.slots[step.name, version + 1] = current if when is False else value
+    if when is False:
+        folder.slots[step.name, version + 1] = current
+        return None
+    if isinstance(step, Let) and harmless and (not isinstance(value, Expr) or value.op == "ref"):
+        # A named result is read on its own path only, so it needs no condition to be known.
+        folder.slots[step.name, version + 1] = value
         return None
     known = when is True and not isinstance(value, Expr)
     new[step.name] = new.get(step.name, 0) + 1
     after: Operand = value if known else raw("ref", step.name, new[step.name])
     folder.slots[step.name, version + 1] = after
+    if isinstance(step, Let) and harmless:
+        return Let(step.name, value, when)  # without a place: it may go if nothing reads it
     return replace(step, value=value, when=when)
 
 
@@ -233,8 +320,9 @@ def inline(
     folder = _Folder(facts, slots)
     versions: dict[str, int] = {}
     constraints: list[Constraint] = []
+    paths = _Paths(folder)
     for number, step in enumerate(program.steps):
-        when = folder.fold(step.when)
+        when, _ = paths.fold(step.when)
         if isinstance(step, Refuse):
             constraints.extend(_constraint(number, when))
             continue

@@ -54,7 +54,7 @@ def test_a_compiled_program_gives_the_interpreted_trace(
     program: Program, values: dict[str, Any], known: dict[str, Any]
 ) -> None:
     full = interpret(program, values, known)
-    fast = compile_program(program).attempt(values, FactTable(known))
+    fast = compile_program(program).attempt(values, (), FactTable(known))
     if fast is None:
         assert full.failures
     else:
@@ -68,7 +68,7 @@ def test_a_specialised_program_gives_the_same_trace(
 ) -> None:
     full = interpret(program, values, known)
     residual = specialise(program, known, {FLAGS[0]: values[FLAGS[0]]})
-    short = compile_program(residual.program).attempt(values, FactTable(known))
+    short = compile_program(residual.program).attempt(values, (), FactTable(known))
     if short is None:
         assert full.failures
     else:
