@@ -9,7 +9,7 @@ from kvsolve.answers.asking import dest_of, hider, request, session
 from kvsolve.answers.conflict import pinned_conflict, shown_conflict
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Edit
-from kvsolve.model.finding import Kind
+from kvsolve.model.finding import Kind, Verdict
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
@@ -89,15 +89,15 @@ def fix_of(
     pins = [dest_of(flags, name) for name in keep]
     weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
     shown = hide.result(result)
-    if not result.errors:
+    if result.verdict is Verdict.VALID:
         return Fix(shown, ())
     context = question.context
-    if _unrepairable(result):
+    if not result.errors or _unrepairable(result):
         return Fix(shown, ())
     from kvsolve.solve.repair import repair as search
 
     found = search(context, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
-    parse = _parse_edits(result)
+    parse = _parse_edits(question)
     if found.repairs:
         repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
         return Fix(shown, repairs, None, repairs[0].bound)
@@ -116,14 +116,14 @@ def _unrepairable(result: CheckResult) -> bool:
     return any(f.kind is Kind.PARSE and f.slug == "missing-flag" for f in result.findings)
 
 
-def _parse_edits(result: CheckResult) -> tuple[Edit, ...]:
+def _parse_edits(question: Question) -> tuple[Edit, ...]:
     """What the parser refuses is dropped: no other edit of it can be known to be meant."""
-    return tuple(
-        Edit("remove", "", flag, None, None, 2)
-        for finding in result.findings
-        if finding.kind is Kind.PARSE
-        for flag in finding.flags[:1]
-    )
+    hide = hider(question)
+    edits = []
+    for problem in question.parsed.problems:
+        value = hide.value(" ".join(problem.values), problem.spelling) or None
+        edits.append(Edit("remove", "", problem.spelling, value, None, 3 if value is None else 2))
+    return tuple(edits)
 
 
 def _with_parse(repair: Repair, edits: tuple[Edit, ...], result: CheckResult) -> Repair:

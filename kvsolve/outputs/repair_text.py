@@ -76,7 +76,7 @@ def _edit_lines(edit: Edit, paint: Paint) -> Iterator[str]:
 
 
 def _typed(flag: str, value: object) -> str:
-    if isinstance(value, bool):
+    if value is None or isinstance(value, bool):
         return flag
     return f"{flag} {short_value(value)}"
 

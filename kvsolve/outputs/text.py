@@ -183,10 +183,11 @@ def _few(names: Sequence[str]) -> str:
 
 def headline(result: CheckResult, paint: Paint = PLAIN, width: int = 100) -> str:
     """One sentence of verdict; never says that a configuration works."""
-    errors = count_of(len(result.errors), "refusal")
+    errors = f" ({count_of(len(result.errors), 'refusal')})" if result.errors else ""
+    errors = errors or " under any profile that fits"
     sglang = f"SGLang {result.sglang}"
     if result.verdict is Verdict.INVALID:
-        first, text = paint("error", "invalid"), f"{sglang} would not start ({errors})."
+        first, text = paint("error", "invalid"), f"{sglang} would not start{errors}."
     elif result.verdict is Verdict.UNKNOWN:
         first, text = paint("warning", "unknown"), f"{sglang}: {_why_unknown(result)}."
     else:
