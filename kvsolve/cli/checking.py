@@ -100,6 +100,7 @@ def _problem(error: SourceError, make: Any) -> dict[str, Any]:
 
 
 def _effective(question: Question, result: CheckResult) -> str:
+    from kvsolve.inputs.argv import parse_argv
     from kvsolve.outputs.effective import effective_text
 
     hide = hider(question)
@@ -107,4 +108,10 @@ def _effective(question: Question, result: CheckResult) -> str:
         (o.flag.dest, hide.argv(question.argv[o.place : o.end]))
         for o in question.parsed.occurrences
     ]
-    return effective_text(spans, result, question.pack.flags, program_of(question))
+    flags = question.pack.flags
+    required = ("--model-path", "m")
+
+    def reads(tokens: Sequence[str]) -> bool:
+        return not parse_argv((*required, *tokens), flags).problems
+
+    return effective_text(spans, result, flags, program_of(question), reads)

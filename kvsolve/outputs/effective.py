@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.outputs.words import command_lines, short_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from kvsolve.model.finding import CheckResult
     from kvsolve.model.flag import Flag, FlagTable
@@ -19,25 +20,40 @@ Span = tuple[str, tuple[str, ...]]
 """An option of the command: the dest that it sets and its tokens."""
 
 
-def effective_argv(spans: Sequence[Span], result: CheckResult, flags: FlagTable) -> tuple[str, ...]:
+Reads = Callable[[Sequence[str]], bool]
+"""Tells whether the release's parser takes some tokens."""
+
+
+def _anything(tokens: Sequence[str]) -> bool:
+    return True
+
+
+def effective_argv(
+    spans: Sequence[Span], result: CheckResult, flags: FlagTable, reads: Reads = _anything
+) -> tuple[str, ...]:
     """The options that say what will really run.
 
     Args:
         spans: The options of the command in order, secrets already hidden.
         result: The answer, secrets already hidden.
         flags: The release's options.
+        reads: Tells whether the release's parser takes some tokens: not all that its resolution
+            makes of a flag could be typed.
     """
-    changed = dict(_changed(result, flags))
+    changed = dict(_changed(result, flags, reads))
     kept = [token for dest, tokens in spans if dest not in changed for token in tokens]
     added = [token for tokens in changed.values() for token in tokens or ()]
     return (*kept, *added)
 
 
-def _changed(result: CheckResult, flags: FlagTable) -> Iterator[tuple[str, tuple[str, ...] | None]]:
+def _changed(
+    result: CheckResult, flags: FlagTable, reads: Reads
+) -> Iterator[tuple[str, tuple[str, ...] | None]]:
     """Dests that upstream sets, with the tokens that say it, None where no option can."""
     for dest, origin in result.provenance.items():
         if origin not in ("user", "default") and flags.by_dest(dest):
-            yield dest, tokens_of(flags, dest, result.effective.get(dest))
+            tokens = tokens_of(flags, dest, result.effective.get(dest))
+            yield dest, tokens if not tokens or reads(tokens) else None
 
 
 def tokens_of(flags: FlagTable, dest: str, value: Any) -> tuple[str, ...] | None:
@@ -75,18 +91,22 @@ def _word(value: Any) -> str:
 
 
 def effective_text(
-    spans: Sequence[Span], result: CheckResult, flags: FlagTable, program: Sequence[str] = ()
+    spans: Sequence[Span],
+    result: CheckResult,
+    flags: FlagTable,
+    program: Sequence[str] = (),
+    reads: Reads = _anything,
 ) -> str:
     """Comments that say where each changed value comes from, then the command, ready to paste."""
     lines = [f"# What SGLang {result.sglang} would run:"]
-    lines += [f"#   {line}" for line in _origins(result, flags)]
+    lines += [f"#   {line}" for line in _origins(result, flags, reads)]
     words = list(program) or ["python", "-m", "sglang.launch_server"]
-    command = command_lines([*words, *effective_argv(spans, result, flags)])
+    command = command_lines([*words, *effective_argv(spans, result, flags, reads)])
     return "\n".join([*lines, " \\\n  ".join(command)]) + "\n"
 
 
-def _origins(result: CheckResult, flags: FlagTable) -> Iterator[str]:
-    for dest, tokens in _changed(result, flags):
+def _origins(result: CheckResult, flags: FlagTable, reads: Reads) -> Iterator[str]:
+    for dest, tokens in _changed(result, flags, reads):
         name = flags.flag(dest).name
         value = short_value(result.effective.get(dest))
         silent = "" if tokens is not None else "; no option says that"

@@ -233,7 +233,8 @@ class _Judge:
 
 def _missing(prepared: Prepared, trace: Any) -> Iterator[str]:
     for failure in trace.failures:
-        if failure.reason == "unknown" and prepared.judges(failure.step):
+        step = failure.step
+        if failure.reason == "unknown" and prepared.judges(step) and prepared.decides(step):
             yield failure.detail
 
 

@@ -1,0 +1,265 @@
+from __future__ import annotations
+
+import json
+import shlex
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import kvsolve
+from tests.cli.running import EXAMPLE, H100, LLAMA, PLAIN, run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Capture = pytest.CaptureFixture[str]
+RESULT = {
+    "source", "argv", "sglang", "sglang_from", "facts", "judged_to", "verdict", "findings",
+    "effective", "provenance", "not_modelled", "profiles",
+}  # fmt: skip
+FINDING = {
+    "code", "slug", "kind", "severity", "stage", "raises", "flags", "message", "remedy",
+    "after_first", "ground", "location",
+}  # fmt: skip
+EDIT = {"op", "flag", "from", "value", "cost", "also"}
+CONTEXT = {"sglang": "0.5.18", "gpu": "h100"}
+
+
+def result(capsys: Capture, *command: str, options: tuple[str, ...] = H100) -> dict[str, Any]:
+    answer = run(capsys, "check", *options, "--format", "json", "--", *command).json
+    assert set(answer) == {"version", "tool", "tool_version", "results", "errors"}
+    assert (answer["version"], answer["tool"]) == (1, "kvsolve")
+    assert answer["tool_version"] == kvsolve.__version__
+    (only,) = answer["results"]
+    return dict(only)
+
+
+def test_a_check(capsys: Capture) -> None:
+    answer = result(capsys, *EXAMPLE)
+    assert set(answer) >= RESULT
+    assert answer["argv"] == list(EXAMPLE[3:])
+    assert answer["verdict"] == "invalid"
+    assert set(answer["facts"]) == {"gpu", "gpus", "model", "model_from"}
+    for finding in answer["findings"]:
+        assert set(finding) >= FINDING
+        assert finding["ground"] is None or set(finding["ground"]) >= {"file", "symbol", "sglang"}
+        if finding["kind"] == "rewrite":
+            assert {"before", "after"} <= set(finding)
+    assert set(answer["provenance"]) == set(answer["effective"])
+    assert answer["effective"]["is_embedding"] is True
+    assert answer["provenance"]["is_embedding"] == "user"
+
+
+def test_the_example_is_told_whole(capsys: Capture) -> None:
+    """The dtype under prefill-only, chunked prefill, radix cache, and the GPU: all in one run."""
+    errors = [f for f in result(capsys, *EXAMPLE)["findings"] if f["severity"] == "error"]
+    assert [f["after_first"] for f in errors] == [False] + [True] * (len(errors) - 1)
+    at_args = [f for f in errors if f["stage"] == "args"]
+    dests = [flag for f in at_args for flag in f["flags"]]
+    assert {"--kv-cache-dtype", "--chunked-prefill-size", "--disable-radix-cache"} <= set(dests)
+    assert "Blackwell" in " ".join(f["message"] for f in at_args)
+    assert all(f["ground"]["file"] and f["ground"]["symbol"] for f in at_args)
+
+
+def test_json_lines_hold_the_results_of_the_envelope(capsys: Capture) -> None:
+    (line,) = run(capsys, "check", *H100, "--format", "jsonl", "--", *EXAMPLE).lines
+    assert line == result(capsys, *EXAMPLE)
+
+
+def test_a_fix(capsys: Capture) -> None:
+    ran = run(capsys, "fix", *H100, "--format", "json", "--", *EXAMPLE)
+    (answer,) = ran.json["results"]
+    assert set(answer) >= RESULT | {"repairs", "conflict"}
+    assert answer["conflict"] is None
+    assert len(answer["repairs"]) == 3
+    for repair in answer["repairs"]:
+        assert set(repair) >= {"cost", "optimal", "bound", "domain", "edits", "removes", "argv"}
+        assert all(set(edit) == EDIT for edit in repair["edits"])
+        assert repair["cost"] == sum(edit["cost"] for edit in repair["edits"])
+        assert result(capsys, *repair["argv"])["verdict"] == "valid"
+    costs = [repair["cost"] for repair in answer["repairs"]]
+    assert costs == sorted(costs)
+    assert answer["repairs"][0]["optimal"]
+
+
+def test_a_fix_that_keeps_and_one_that_drops_the_feature(capsys: Capture) -> None:
+    (answer,) = run(capsys, "fix", *H100, "--format", "json", "--", *EXAMPLE).json["results"]
+    kept = ["--prefill-only-disable-kv-cache" in r["argv"] for r in answer["repairs"]]
+    assert {True, False} == set(kept)
+
+
+def test_the_command_of_a_fix_can_be_pasted(capsys: Capture) -> None:
+    ran = run(capsys, "fix", *H100, "--command-only", "--", *EXAMPLE)
+    tokens = shlex.split(ran.out.replace("\\\n", " "))
+    assert tokens[:3] == ["python", "-m", "sglang.launch_server"]
+    assert run(capsys, "check", *H100, "--", *tokens).code == 0
+
+
+def test_a_fix_keeps_what_it_is_told_to(capsys: Capture) -> None:
+    command = (*PLAIN, "--kv-cache-dtype", "nvfp4")
+    ran = run(capsys, "fix", *H100, "--format", "json", "--keep", "kv-cache-dtype", "--", *command)
+    (answer,) = ran.json["results"]
+    assert answer["repairs"] == []
+    conflict = answer["conflict"]
+    assert set(conflict) >= {"pins", "facts", "codes"}
+    assert conflict["pins"] == [{"flag": "--kv-cache-dtype", "value": "nvfp4"}]
+    assert conflict["codes"]
+    same = run(
+        capsys, "conflict", *H100, "--format", "json", "--keep", "kv-cache-dtype", "--", *command
+    )
+    assert same.code == 1
+    assert same.json["conflict"] == conflict
+
+
+def test_options(capsys: Capture) -> None:
+    args = ("options", *H100, "--format", "json", "kv-cache-dtype", "--", *PLAIN)
+    answer = run(capsys, *args).json
+    (flag,) = answer["flags"]
+    assert set(flag) >= {"flag", "given", "values"}
+    assert flag["flag"] == "--kv-cache-dtype"
+    values = {value["value"]: value for value in flag["values"]}
+    assert all(set(value) >= {"value", "ok", "codes", "edits"} for value in flag["values"])
+    assert values["fp8_e4m3"]["ok"] is True
+    assert values["nvfp4"]["ok"] is False
+    assert values["nvfp4"]["codes"]
+    assert "Blackwell" in run(capsys, "options", *H100, "kv-cache-dtype", "--", *PLAIN).out
+
+
+def test_count_and_list_agree(capsys: Capture) -> None:
+    scope = ("--vary", "kv-cache-dtype", "--vary", "page-size=1,64")
+    answer = run(capsys, "count", *H100, "--format", "json", *scope, "--", *PLAIN).json
+    assert set(answer) >= {"count", "exact", "lower", "upper", "over"}
+    assert answer["exact"] is True
+    assert answer["over"] == "representatives"
+    lines = run(capsys, "list", *H100, "--format", "jsonl", *scope, "--", *PLAIN).lines
+    assert answer["count"] == answer["lower"] == answer["upper"] == str(len(lines))
+    assert all(set(line) == {"argv", "assignment"} for line in lines)
+    assert all(set(line["assignment"]) == {"kv_cache_dtype", "page_size"} for line in lines)
+    first = run(capsys, "list", *H100, "--format", "jsonl", "-n", "2", *scope, "--", *PLAIN).lines
+    assert first == lines[:2]
+    for line in lines:
+        assert run(capsys, "check", *H100, "--", *line["argv"]).code == 0
+
+
+def test_a_matrix_in_every_format(capsys: Capture) -> None:
+    axes = ("--rows", "kv-cache-dtype=auto,nvfp4", "--cols", "gpu=h100,b200")
+    args = ("matrix", "--sglang", "0.5.18", "--given", f"model-path={LLAMA}", *axes)
+    ran = run(capsys, *args, "--format", "json", "--allow-unknown")
+    answer = ran.json
+    assert ran.code == 0
+    assert set(answer) >= {"rows", "cols", "context", "cells"}
+    assert answer["rows"] == {"name": "kv_cache_dtype", "values": ["auto", "nvfp4"]}
+    assert len(answer["cells"]) == 4
+    states = {(c["row"], c["col"]): c["state"] for c in answer["cells"]}
+    assert states["nvfp4", "h100"] == "no"
+    assert states["auto", "h100"] in ("yes", "with")
+    for style in ("text", "markdown", "csv", "html", "jsonl"):
+        out = run(capsys, *args, "--format", style, "--allow-unknown").out
+        assert "nvfp4" in out
+        assert "h100" in out
+
+
+def test_a_matrix_asks_for_what_it_needs(capsys: Capture) -> None:
+    ran = run(
+        capsys, "matrix", "--sglang", "0.5.18", "--rows", "kv-cache-dtype", "--cols", "page-size"
+    )
+    assert ran.code == 2
+    assert "--gpu" in ran.err
+
+
+def test_batch(tmp_path: Path, capsys: Capture) -> None:
+    lines = [
+        {"id": "a", "argv": list(EXAMPLE), **CONTEXT},
+        {"id": 2, "argv": ["--model-path", "x"], "family": "llama-mha", "gpu": "b200", "gpus": 4},
+    ]
+    file = tmp_path / "lines.jsonl"
+    file.write_text("\n".join(map(json.dumps, lines)))
+    ran = run(capsys, "batch", "--sglang", "0.5.18", str(file))
+    assert ran.code == 0
+    first, second = ran.lines
+    assert first == {"id": "a", **result(capsys, *EXAMPLE)}
+    assert second["facts"]["gpus"] == 4
+    fixed, untouched = run(capsys, "batch", "--fix", "--sglang", "0.5.18", str(file)).lines
+    assert {k: v for k, v in fixed.items() if k not in ("repairs", "conflict")} == first
+    assert fixed["repairs"]
+    assert untouched["repairs"] == []
+
+
+def test_what_is_known(capsys: Capture) -> None:
+    rules = run(capsys, "rules", "--sglang", "0.5.18", "--format", "json").json["rules"]
+    codes = [rule["code"] for rule in rules]
+    assert codes == sorted(set(codes))
+    flags = run(capsys, "flags", "--sglang", "0.5.18", "--format", "json").json["flags"]
+    assert len(flags) == 488
+    gpus = run(capsys, "profiles", "gpu", "--format", "jsonl").lines
+    assert {"h100", "b200", "mi300x"} <= {gpu["name"] for gpu in gpus}
+    (entry,) = run(capsys, "explain", "--format", "json", codes[10]).json["entries"]
+    assert entry["code"] == codes[10]
+    assert entry["message"]
+
+
+def test_every_code_told_can_be_explained(capsys: Capture) -> None:
+    answer = result(capsys, *EXAMPLE)
+    for code in {f["code"] for f in answer["findings"]}:
+        assert run(capsys, "explain", "--sglang", "0.5.18", code).code == 0
+
+
+@pytest.mark.parametrize("style", ["text", "json", "jsonl", "markdown"])
+@pytest.mark.parametrize("verb", ["check", "fix"])
+def test_no_secret_leaves_any_format(verb: str, style: str, capsys: Capture) -> None:
+    secrets = ["sk-live-4242", "admin-5151", "hf_6262", "pw-7373"]
+    command = (
+        f"HF_TOKEN={secrets[2]}", *EXAMPLE, "--api-key", secrets[0],
+        f"--admin-api-key={secrets[1]}", "--hf-token", secrets[2],
+    )  # fmt: skip
+    ran = run(
+        capsys, verb, *H100, "--env", f"DB_PASSWORD={secrets[3]}", "--format", style, "--", *command
+    )
+    assert ran.out
+    for secret in secrets:
+        assert secret not in ran.out + ran.err
+    assert "***" in ran.out or style in ("text",)
+
+
+def test_what_will_really_run_hides_secrets_too(capsys: Capture) -> None:
+    ran = run(capsys, "check", *H100, "--effective", "--", *PLAIN, "--api-key", "sk-live-4242")
+    assert "sk-live-4242" not in ran.out
+    assert "--api-key ***" in ran.out
+
+
+def test_what_will_really_run_is_accepted_and_stays_so(capsys: Capture) -> None:
+    once = run(capsys, "check", *H100, "--effective", "--", *PLAIN, "--page-size", "64")
+    tokens = shlex.split(once.out.replace("\\\n", " "), comments=True)
+    again = result(capsys, *tokens)
+    assert again["verdict"] == "valid"
+    assert again["effective"]["page_size"] == 64
+
+
+# The Python API gives the same answers
+
+
+def test_the_api_is_the_command_line(capsys: Capture) -> None:
+    assert kvsolve.check(EXAMPLE, **CONTEXT).to_dict() == result(capsys, *EXAMPLE)
+    (answer,) = run(capsys, "fix", *H100, "--format", "json", "--", *EXAMPLE).json["results"]
+    fix = kvsolve.repair(" ".join(EXAMPLE), **CONTEXT)
+    assert json.loads(json.dumps(fix.to_dict())) == answer
+    scope = {"kv_cache_dtype": None, "page-size": [1, 64]}
+    number = kvsolve.count(PLAIN, scope, **CONTEXT)
+    assert number == sum(1 for _ in kvsolve.iter_configs(PLAIN, scope, **CONTEXT))
+    told = kvsolve.options(PLAIN, "kv-cache-dtype", **CONTEXT).to_dict()
+    assert told["flags"][0]["flag"] == "--kv-cache-dtype"
+    matrix = kvsolve.matrix(
+        PLAIN, "kv-cache-dtype", "gpu", row_values=["auto"], col_values=["h100"], **CONTEXT
+    )
+    assert len(matrix.cells) == 1
+
+
+def test_the_api_hides_secrets() -> None:
+    answer = kvsolve.check([*PLAIN, "--api-key", "sk-live-4242"], **CONTEXT)
+    assert "sk-live-4242" not in json.dumps(answer.to_dict())
+
+
+def test_names_of_the_api_are_there_and_no_others() -> None:
+    assert all(getattr(kvsolve, name) is not None for name in kvsolve.__all__)
+    with pytest.raises(AttributeError):
+        kvsolve.no_such_name  # noqa: B018
