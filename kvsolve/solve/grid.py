@@ -22,9 +22,8 @@ from kvsolve.model.expression import (
     substitute,
     walk,
 )
-from kvsolve.packs.compile import compile_predicate
+from kvsolve.packs.compile import compile_predicate, initial_slots
 from kvsolve.packs.evaluate import Interpreter, NotReached
-from kvsolve.packs.compile import initial_slots
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import State, bare, default_of, domain_of
 from kvsolve.solve.network import Network, network_of, outcome
@@ -171,7 +170,12 @@ class _Maker:
         return GridConstraint(scope, self.predicate(term, slots, scope))
 
     def substituted(self, broken: Operand) -> Operand:
-        """The guard with held flags filled in; folding must not drop what may only crash."""
+        """The guard with held flags filled in.
+
+        Folding must not drop what may only crash, nor decide what a missing fact leaves open.
+        """
+        if self.network.is_unsure(broken):
+            return broken
         if isinstance(broken, Expr) and broken.op == "and" and broken.args[-1] is False:
             parts = (substitute(a, self.leaf, self.memo) for a in broken.args)
             return raw("and", *parts)

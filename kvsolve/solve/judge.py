@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Expr, Operand, raw, walk
+from kvsolve.model.expression import Operand, raw, walk
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.network import CRASHED, Network
 from kvsolve.solve.reasons import Literals, Reasoner, is_broken

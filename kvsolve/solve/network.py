@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.specialise import Constraint, Inlined
 
-__all__ = ["Assigner", "CRASHED", "MANY", "UNKNOWN", "Network", "network_of"]
+__all__ = ["CRASHED", "MANY", "UNKNOWN", "Assigner", "Network", "network_of"]
 
 
 class _Mark:

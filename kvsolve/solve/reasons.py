@@ -47,6 +47,7 @@ class Reasoner(Interpreter):
         self._masks: dict[tuple[int, int], int] = {}
         self._held: dict[Expr, Operand] = {}
         self._assigners: dict[int, Assigner] = {}
+        self._cases: dict[tuple[Expr, int], list[tuple[Operand, int]]] = {}
         self._limit = 0
 
     def move(self, changes: Mapping[int, int]) -> None:
@@ -104,11 +105,11 @@ class Reasoner(Interpreter):
         several = {v: mask for v, mask in rest.items() if v not in single}
         left = self._folded(term, here, single)
         mask = box[variable]
-        for at in range(len(self.space.domains[variable].states)):
-            if self._tired():
-                break
-            if not mask >> at & 1 and self._always(self.assigned(left, variable, at), several):
-                mask |= 1 << at
+        if self._tired():
+            return mask
+        for case, group in self.cases(left, variable):
+            if group & ~mask and self._always(case, several):
+                mask |= group
         return mask
 
     def guard(self, broken: Operand) -> Operand:
@@ -157,16 +158,30 @@ class Reasoner(Interpreter):
             return False
         variable = next(iter(box))
         rest = {v: mask for v, mask in box.items() if v != variable}
-        outcomes: set[Operand] = set()
-        left = box[variable]
-        while left:
-            lowest = left & -left
-            left ^= lowest
-            outcome = self.assigned(term, variable, lowest.bit_length() - 1)
-            if self._tired() or (not isinstance(outcome, Expr) and not outcome):
-                return False
-            outcomes.add(outcome)
-        return all(self._always(outcome, rest) for outcome in outcomes)
+        if self._tired():
+            return False
+        mask = box[variable]
+        if not mask & (mask - 1):
+            return self._always(self.assigned(term, variable, mask.bit_length() - 1), rest)
+        cases = [case for case, group in self.cases(term, variable) if group & mask]
+        return all(isinstance(c, Expr) or c for c in cases) and all(
+            self._always(c, rest) for c in cases
+        )
+
+    def cases(self, term: Operand, variable: int) -> list[tuple[Operand, int]]:
+        """What a term becomes under the states of a flag, with the masks of the states."""
+        if not isinstance(term, Expr):
+            return [(term, self.space.full[variable])]
+        key = (term, variable)
+        found = self._cases.get(key)
+        if found is None:
+            groups: dict[Operand, int] = {}
+            for at in range(len(self.space.domains[variable].states)):
+                case = self.assigned(term, variable, at)
+                kind = case if isinstance(case, Expr) else bool(case)
+                groups[kind] = groups.get(kind, 0) | 1 << at
+            found = self._cases[key] = list(groups.items())
+        return found
 
     def assigned(self, term: Operand, variable: int, at: int) -> Operand:
         """A term folded under a state of a flag."""

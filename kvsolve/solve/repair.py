@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
-from itertools import combinations
+from dataclasses import dataclass, replace
+from itertools import combinations, islice
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.context import Config
@@ -32,6 +32,13 @@ if TYPE_CHECKING:
 __all__ = ["Repairs", "command_tokens", "repair"]
 
 _MOST_ALSO = 12
+_MOST_TRIES = 20
+_GRACE = 0.5
+"""Part of the time limit spent on finding some repair once proving the best had to stop."""
+
+_PATIENCE = 60
+"""Members judged after an alternative before its set of flags is left for good."""
+
 _FARTHEST = 6
 """How much dearer than the last alternative one that goes the other way may be."""
 
@@ -114,6 +121,8 @@ class _Task:
         )
         self.time_limit = time_limit
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.searches: list[Search] = []
+        self._lower = 0
         self.bound: int | None = 0
         self.complete = False
         self.exact = True
@@ -129,13 +138,18 @@ class _Task:
         trace = self.prepared.trace(Config({**self.config.values, dest: default}, given))
         return trace.values.get(dest, default)
 
-    def _search(self, *, intact: bool, first: Iterable[Clause] = ()) -> tuple[Search, ProgramJudge]:
+    def _search(
+        self, *, intact: bool, first: Iterable[Clause] = (), greedy: bool = False
+    ) -> tuple[Search, ProgramJudge]:
         """A search for members, pins literally kept or not."""
         pins = self.pins if intact else frozenset()
         judge = ProgramJudge(self.prepared, self.network, self.space, intact=pins)
-        search = Search(self.space, judge, deadline=self.deadline)
+        search = Search(
+            self.space, judge, deadline=self.deadline, patience=_PATIENCE, greedy=greedy
+        )
         for clause in first:
             search.learn(clause)
+        self.searches.append(search)
         return search, judge
 
     def _members(self, made: tuple[Search, ProgramJudge]) -> Iterator[Found]:
@@ -180,12 +194,14 @@ class _Task:
             full = self.space.full
             wanted = [Clause(tuple((v, full[v] & ~off) for v, off in switches.items()))]
         other = self._minimal_member(wanted, found[-1].key[0] + _FARTHEST)
-        return found if other is None else [*found[: k - 1], other]
+        if other is None:
+            return found
+        return [*found[: k - 1], replace(other, proven=False)]
 
     def _minimal_member(self, wanted: list[Clause], most: int) -> Found | None:
         """The best member that meets the clauses wanted and has no valid part."""
         search, _ = self._search(intact=bool(self.pins), first=wanted)
-        for found in search.run():
+        for _, found in zip(range(_MOST_TRIES), search.run(), strict=False):
             if found.key[0] > most:
                 return None
             part = self._valid_part(found)
@@ -199,8 +215,7 @@ class _Task:
         items = sorted(found.changes.items())
         for size in range(len(items)):
             for part in combinations(items, size):
-                self.runs += 1
-                if not self.prepared.broken(self.space.changed(dict(part))):
+                if self._does(dict(part)):
                     return dict(part)
         return None
 
@@ -222,15 +237,26 @@ class _Task:
 
     def answer(self, found: list[Found]) -> Repairs:
         """Turn members into repairs, checked once more by the whole program."""
-        optimal = self.exact and (self.deadline is None or self.bound is None or bool(found))
-        repairs = tuple(self._repair(f, optimal) for f in found)
+        self._lower = self._answer_bound(found) or 0
+        repairs = tuple(self._repair(f) for f in found or self._anything())
         feasible = True if repairs else (False if self.complete and self.exact else None)
         return Repairs(repairs, feasible, self._answer_bound(found), self.complete, self.runs)
 
     def _answer_bound(self, found: list[Found]) -> int | None:
         return found[0].key[0] if found else self.bound
 
-    def _repair(self, found: Found, optimal: bool) -> Repair:
+    def _anything(self) -> list[Found]:
+        """Some repair, where the time was too short to find the best."""
+        if self.complete or self.time_limit is None:
+            return []
+        self.deadline = time.monotonic() + _GRACE * self.time_limit
+        bound = self.bound
+        made = self._search(intact=False, greedy=True)
+        found = list(islice(self._members(made), 1))
+        self.bound, self.complete = bound, False
+        return found
+
+    def _repair(self, found: Found) -> Repair:
         config = self.space.changed(found.changes)
         trace = self.prepared.trace(config)
         left = broken_steps(self.prepared, trace)
@@ -243,8 +269,8 @@ class _Task:
             edits=edits,
             argv=command_tokens(config, self.prepared.pack.flags),
             removes=tuple(dict.fromkeys(code(s).code for s in self.broken)),
-            optimal=optimal,
-            bound=found.key[0],
+            optimal=self.exact and found.proven,
+            bound=found.key[0] if found.proven else self._lower,
             rewritten=tuple(d for d in rewritten_flags(config, trace) if d in self.config.given),
             reports=tuple(r.code for r in reports_of(self.prepared, values)),
         )
@@ -257,13 +283,19 @@ class _Task:
         states.sort(key=price.__getitem__)
         kept = []
         for state in states:
-            config = space.changed({**found.changes, variable: state})
             value = space.domains[variable].states[state]
-            if value.typed and not broken_steps(self.prepared, self.prepared.trace(config)):
+            if value.typed and self._does({**found.changes, variable: state}):
                 kept.append(value.value)
                 if len(kept) >= _MOST_ALSO:
                     break
         return tuple(kept)
+
+    def _does(self, changes: dict[int, int]) -> bool:
+        """Whether nothing refuses a member."""
+        if any(search.excludes(changes) for search in self.searches):
+            return False
+        self.runs += 1
+        return not self.prepared.broken(self.space.changed(changes))
 
 
 def _extends(found: Found, others: Iterable[Found]) -> bool:

@@ -3,8 +3,8 @@
 The implicit hitting set method (Davies and Bacchus, "Solving MAXSAT by solving a sequence of
 simpler SAT instances", 2011) on finite domains. A *box* gives each changed variable a set of values
 and stands for its cheapest member. Only clauses learned so far are looked at until a member breaks
-none of them; then the judge looks at it in full and either accepts it or explains, as new
-clauses, what is wrong. A broken clause splits a box into disjoint smaller ones. Boxes leave the queue in the
+none of them; then the judge looks at it in full and either accepts it or explains, as new clauses,
+what is wrong. A broken clause splits a box into disjoint smaller ones. Boxes leave the queue in the
 order of a lower bound of their price, so the first member accepted is the best one there is.
 
 Prices are ordered by cost, then reports, rewrites, edits, values that are not the default, values
@@ -71,10 +71,12 @@ class Found:
     Attributes:
         changes: State of each changed variable.
         key: Its price.
+        proven: Nothing better exists apart from the members accepted before.
     """
 
     changes: dict[int, int]
     key: Key
+    proven: bool = True
 
 
 class _Box:
@@ -109,10 +111,33 @@ class Search:
         clauses: Everything learned.
         bound: Proven lower bound of the cost of what is not found yet; None where there is nothing.
         complete: The search came to its end: nothing else exists.
+        hasty: It lost patience (see ``patience``), so later answers may have skipped some.
     """
 
-    def __init__(self, space: Space, judge: Judge, *, deadline: float | None = None) -> None:
+    def __init__(
+        self,
+        space: Space,
+        judge: Judge,
+        *,
+        deadline: float | None = None,
+        patience: int | None = None,
+        greedy: bool = False,
+    ) -> None:
+        """Make a search.
+
+        Args:
+            space: Variables and prices.
+            judge: Looks at members in full.
+            deadline: Reading of ``time.monotonic`` after which to stop.
+            patience: How many members to judge after one was accepted before other values of
+                the same variables, with or without further changes, are not looked at any more.
+            greedy: Look for some member soon rather than for the best.
+        """
+        self.greedy = greedy
         self.space, self.judge, self.deadline = space, judge, deadline
+        self.patience, self.hasty = patience, False
+        self._accepted: list[frozenset[int]] = []
+        self._since = 0
         self.clauses: list[Clause] = []
         self.bound: int | None = 0
         self.complete = False
@@ -122,7 +147,7 @@ class Search:
         self._verdicts: dict[frozenset[tuple[int, int]], bool] = {}
         self._watch: dict[int, list[int]] = {}
         self._best: dict[tuple[int, int], int] = {}
-        self._queue: list[tuple[Key, int, _Box]] = []
+        self._queue: list[tuple[Key, int, Key, _Box]] = []
         self._serial = 0
 
     def learn(self, clause: Clause) -> bool:
@@ -145,6 +170,12 @@ class Search:
         """
         return next(self._members(within), None)
 
+    def excludes(self, changes: Mapping[int, int]) -> bool:
+        """Whether a clause learned so far already tells that a member is refused."""
+        numbers = {n for v in changes for n in self._watch.get(v, ())}
+        member = dict(changes)
+        return any(self.clauses[n].source is not None and self._breaks(n, member) for n in numbers)
+
     def run(self) -> Iterator[Found]:
         """Accepted members, best first; none is a superset of an earlier one's changes.
 
@@ -158,6 +189,25 @@ class Search:
                 return
             forbidden = tuple(sorted((v, 1 << s) for v, s in found.changes.items()))
             self.learn(Clause(forbidden))
+            variables = frozenset(found.changes)
+            if variables not in self._accepted:
+                self._accepted.append(variables)
+                self._since = 0
+            if self.hasty:
+                self._leave(variables)
+
+    def _leave(self, variables: frozenset[int]) -> None:
+        """Ask for no further change of all these variables together."""
+        full, start = self.space.full, self.space.start
+        self.learn(Clause(tuple((v, full[v] & ~(1 << start[v])) for v in sorted(variables))))
+
+    def _lose_patience(self) -> None:
+        """Leave the variables of all accepted members once too many others were judged."""
+        tired = self.patience is not None and self._accepted and self._since > self.patience
+        if tired and not self.hasty:
+            self.hasty = True
+            for variables in self._accepted:
+                self._leave(variables)
 
     def _members(self, within: Mapping[int, int]) -> Iterator[Found]:
         """Accepted members, best first, the same again and again until a clause forbids it."""
@@ -166,8 +216,8 @@ class Search:
         changes = {v: self._cheapest(v, mask) for v, mask in moved.items()}
         self._push(_Box(dict(within), frozenset(), [], 0, changes))
         while self._queue:
-            key, _, box = self._queue[0]
-            self.bound = key[0]
+            _, _, key, box = self._queue[0]
+            self.bound = 0 if self.greedy else key[0]
             if self.deadline is not None and time.monotonic() > self.deadline:
                 return
             heappop(self._queue)
@@ -190,7 +240,7 @@ class Search:
             if self._split(box, hard=False):
                 return None
             self._push(box)
-            return Found(box.changes, worth)
+            return Found(box.changes, worth, not self.hasty and not self.greedy)
         return None
 
     def _sound(self, box: _Box) -> bool:
@@ -199,6 +249,8 @@ class Search:
         known = self._verdicts.get(member)
         if known is None:
             self.judged += 1
+            self._since += 1
+            self._lose_patience()
             taught = self.judge(box.changes)
             for clause in taught:
                 self.learn(clause)
@@ -216,7 +268,11 @@ class Search:
 
     def _put(self, key: Key, box: _Box) -> None:
         self._serial += 1
-        heappush(self._queue, (key, self._serial, box))
+        order = key
+        if self.greedy:
+            hard = sum(self.clauses[n].soft is None for n in box.broken)
+            order = (hard + len(box.changes), *key[1:])
+        heappush(self._queue, (order, self._serial, key, box))
 
     def _catch_up(self, box: _Box) -> None:
         """Look at the clauses learned since the box was made."""
