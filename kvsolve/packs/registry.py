@@ -12,6 +12,7 @@ Several inlinings of one statement share a code when they ask about the same thi
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +43,8 @@ _ONLY_ONE = 0.2
 _MOVED = 0.75
 _SAME_STATEMENT = 0.34
 _SAME_WRITE = 0.6
-_CONTINUED_WRITE = 0.5
+_CROWDED = 0.5
+_CROWD = 4
 _VERSION = re.compile(r"\(([\w.]+)@\d+\)")
 _NUMBER = re.compile(r"_\d+\b")
 _HEAD = """\
@@ -146,7 +148,10 @@ def _deciding(operand: Operand) -> str:
 
 @dataclass(slots=True)
 class _Unit:
-    """The steps of one release that are to share a code."""
+    """The steps of one release that are to share a code.
+
+    ``crowded``: they stand where one statement writes many things, the defaults of all models.
+    """
 
     kind: str
     about: str
@@ -155,6 +160,7 @@ class _Unit:
     atoms: frozenset[str]
     deciding: set[str]
     words: frozenset[str]
+    crowded: bool = False
 
     @property
     def function(self) -> str:
@@ -207,6 +213,7 @@ def _units(program: Program) -> list[_Unit]:
     units: list[_Unit] = []
     at: dict[tuple[Any, ...], list[_Unit]] = {}
     by_key: dict[tuple[str, str, str], _Unit] = {}
+    crowd = Counter(s.place for s in program.steps if isinstance(s, Set))
     for step in program.steps:
         if not isinstance(step, (Refuse, Set)) or not step.key:
             continue
@@ -221,6 +228,9 @@ def _units(program: Program) -> list[_Unit]:
         else:
             same.add(new)
         by_key[new.kind, new.about, step.key] = same
+    for group in at.values():
+        for unit in group:
+            unit.crowded = crowd[unit.place] > _CROWD
     return units
 
 
@@ -340,8 +350,8 @@ class _Assignment:
             and (other.function == unit.function) is same_function
         ]
         threshold = (_ONLY_ONE if len(near) == 1 else _SAME_FUNCTION) if same_function else _MOVED
-        if unit.kind == "set" and same_function:
-            threshold = _CONTINUED_WRITE
+        if unit.crowded and same_function:
+            threshold = _CROWDED
         scored = [(code, _likeness(unit, other)) for code, other in near]
         if not same_function and not unit.words:
             return [(code, score) for code, score in scored if score >= 0.9 and len(unit.atoms) > 2]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
 from kvsolve.model.program import Refuse, Set, load_program
+from kvsolve.packs.phrases import PhraseBook
 from kvsolve.packs.registry import load_registry
 from kvsolve.packs.texts import read_texts, text_for
 from kvsolve.packs.wording import Wording
@@ -80,12 +81,14 @@ def uncurated(root: Path, scope: Iterable[str] = FIRST_SCOPE) -> list[Uncurated]
     wanted = frozenset(scope)
     registry = load_registry(tomllib.loads((root / "codes.toml").read_text(encoding="utf-8")))
     texts = read_texts(sorted(root.glob("[1-6][0-9]-*.toml")))
+    phrases = (root / "phrases.toml").read_text(encoding="utf-8")
+    book = PhraseBook.from_data(tomllib.loads(phrases))
     found: dict[str, Uncurated] = {}
     for release in registry.releases:
         with (root / "program" / f"{release}.jsonl").open(encoding="utf-8") as handle:
             program = load_program(handle, release)
         codes = registry.index(release)
-        wording = Wording(program, lambda dest: f"--{dest.replace('_', '-')}")
+        wording = Wording(program, lambda dest: f"--{dest.replace('_', '-')}", book)
         for step in _in_scope(program, wording, wanted):
             code = codes.get(("refuse" if isinstance(step, Refuse) else "set", step.key), "")
             if text_for(texts, code, release) is None:
