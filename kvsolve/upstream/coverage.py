@@ -71,12 +71,15 @@ class Uncurated:
     reason: str
 
 
-def uncurated(root: Path, scope: Iterable[str] = FIRST_SCOPE) -> list[Uncurated]:
+def uncurated(
+    root: Path, scope: Iterable[str] = FIRST_SCOPE, releases: Iterable[str] | None = None
+) -> list[Uncurated]:
     """Entries in which a flag of the scope takes part and that have no text, by code.
 
     Args:
         root: The directory with programs, registry and texts.
         scope: Dests; every ``hicache_`` flag counts besides.
+        releases: Which to look at; all registered ones where None.
     """
     wanted = frozenset(scope)
     registry = load_registry(tomllib.loads((root / "codes.toml").read_text(encoding="utf-8")))
@@ -84,7 +87,7 @@ def uncurated(root: Path, scope: Iterable[str] = FIRST_SCOPE) -> list[Uncurated]
     phrases = (root / "phrases.toml").read_text(encoding="utf-8")
     book = PhraseBook.from_data(tomllib.loads(phrases))
     found: dict[str, Uncurated] = {}
-    for release in registry.releases:
+    for release in registry.releases if releases is None else releases:
         with (root / "program" / f"{release}.jsonl").open(encoding="utf-8") as handle:
             program = load_program(handle, release)
         codes = registry.index(release)
