@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import marshal
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.expression import (
     COMPARISONS,
@@ -29,8 +30,7 @@ from kvsolve.packs.evaluate import Failure, Trace, Write, interpret
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-    from types import CodeType
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
 __all__ = [
     "CompiledProgram",
@@ -323,6 +323,8 @@ class _Writer:
 
 
 _safe: dict[Expr, bool] = {}
+_OPTIONAL = "draft."
+"""Root of the facts that most contexts lack: they are looked up where they are needed, not early."""
 
 
 def _harmless(operand: Operand) -> bool:
@@ -331,7 +333,7 @@ def _harmless(operand: Operand) -> bool:
         return True
     found = _safe.get(operand)
     if found is None:
-        found = operand.op == "fact" or (
+        found = (operand.op == "fact" and not operand.args[0].startswith(_OPTIONAL)) or (
             not crashes_by_itself(operand) and all(_harmless(c) for c in children(operand))
         )
         _safe[operand] = found
@@ -377,15 +379,30 @@ def _worth_sharing(term: Expr) -> bool:
     )
 
 
+class _Row(NamedTuple):
+    """A step to lay out: its position, itself, and what of its condition is still to be tested."""
+
+    number: int
+    step: Any
+    tests: tuple[Operand, ...]
+
+
 class _ProgramWriter:
-    """Lays the steps of a program out as the body of one function."""
+    """Lays the steps of a program out as the body of one function.
+
+    Neighbouring steps whose conditions begin alike stand in one ``if``. A slot keeps its variable
+    when it is written, unless an earlier value of it is still read afterwards.
+    """
 
     def __init__(self, program: Program) -> None:
         self.program = program
         self.versions: dict[str, int] = {}
         self.locals: dict[tuple[str, int], str] = {}
         self.inputs: list[str] = []
+        self.results: list[str] = []
+        self.copies: list[tuple[str, str]] = []
         self.doubtful: set[tuple[str, int]] = set()
+        self.last_read = _last_reads(program)
         operands = [o for s in program.steps for o in _operands(s)]
         self.writer = _Writer(_uses(operands), self.slot)
 
@@ -394,71 +411,110 @@ class _ProgramWriter:
         if found is None:
             if version:
                 raise TypeError(f"{name}@{version} is read before it is written")
-            found = self.locals[name, 0] = f"i{len(self.inputs)}"
-            self.inputs.append(name)
+            found = self.input(name)
         return f"known({found})" if (name, version) in self.doubtful else found
 
-    def write(self, name: str) -> tuple[str, str]:
-        """Variables of the current and of the next version of a slot."""
-        version = self.versions.get(name, 0)
-        before = self.locals.get((name, version)) or (
-            self.slot(name, 0) if not name.startswith("let ") else "None"
-        )
-        self.versions[name] = version + 1
-        after = self.locals[name, version + 1] = f"s{len(self.locals)}"
-        return before, after
+    def input(self, name: str) -> str:
+        found = self.locals.get((name, 0))
+        if found is None:
+            found = self.locals[name, 0] = f"i{len(self.inputs)}"
+            self.inputs.append(name)
+        return found
 
-    def lines(self) -> Iterator[str]:
-        for number, step in enumerate(self.program.steps):
-            yield from self.step(number, step)
+    def lines(self, rows: Sequence[_Row]) -> Iterator[str]:
+        at = 0
+        while at < len(rows):
+            end = self.alike(rows, at)
+            if end - at > 1:
+                yield from self.group(rows[at:end])
+            else:
+                yield from self.step(rows[at])
+            at = max(end, at + 1)
 
-    def step(self, number: int, step: Any) -> Iterator[str]:
-        writer = self.writer
+    def alike(self, rows: Sequence[_Row], at: int) -> int:
+        """Where the run of steps ends whose conditions begin with the same test."""
+        tests = rows[at].tests
+        if not tests or not isinstance(tests[0], Expr) or self.reads_doubt(tests[:1]):
+            return at
+        end = at
+        while end < len(rows) and rows[end].tests and rows[end].tests[0] is tests[0]:
+            end += 1
+        return end
+
+    def group(self, rows: Sequence[_Row]) -> Iterator[str]:
+        test = self.writer.test(rows[0].tests[0])
+        yield from self.writer.statements()
+        start, made, outer = dict(self.versions), dict(self.writer.made), self.copies
+        self.copies = []
+        inner = list(self.lines([row._replace(tests=row.tests[1:]) for row in rows]))
+        for variable, name in self.copies:
+            earlier = self.locals.get((name, start.get(name, 0))) or self.input(name)
+            yield f"{variable} = {earlier}"
+        self.copies = outer + self.copies
+        self.writer.made = made
+        yield f"if {test}:\n" + "\n".join(_indented(line) for line in inner)
+
+    def step(self, row: _Row) -> Iterator[str]:
+        number, step, tests = row
         if isinstance(step, Refuse):
-            lines = [f"if {writer.test(step.when)}: R.append({number})"]
+            lines = [self.guarded(tests, f"R.append({number})")]
         elif isinstance(step, Need):
-            value = writer.text(step.value)
-            lines = [value if step.when is True else f"if {writer.test(step.when)}: {value}"]
+            lines = [self.guarded(tests, self.writer.text(step.value))]
         else:
-            lines = list(self.assignment(number, step))
-        yield from writer.statements()
-        if self.is_doubtful(step):
-            yield "try:\n" + "\n".join(f" {line}" for line in lines)
+            lines = self.assignment(row)
+        yield from self.writer.statements()
+        if self.is_doubtful(step, tests):
+            # Only the value is in doubt. Where a condition is, the run ends here and is repeated by
+            # the interpreter, which can tell whether the rest of the condition decides.
+            yield "try:\n" + "\n".join(_indented(line) for line in lines)
             yield f"except Unknown as e:\n X.append(({number}, e.args[0]))" + self.spoilt(step)
         else:
             yield from lines
 
-    def is_doubtful(self, step: Any) -> bool:
-        """Whether a step reads what no fact tells, or a slot that may hold such a thing."""
-        own = any(
-            t.op == "opaque" or (t.op == "ref" and (t.args[0], t.args[1]) in self.doubtful)
-            for t in walk(*_operands(step))
-        )
-        if isinstance(step, (Let, Set)):
-            version = self.versions[step.name]
-            if own or (isinstance(step, Set) and (step.name, version - 1) in self.doubtful):
-                self.doubtful.add((step.name, version))
-        return own
+    def guarded(self, tests: Sequence[Operand], statement: str) -> str:
+        if not tests:
+            return statement
+        return f"if {' and '.join(self.writer.test(t) for t in tests)}: {statement}"
 
-    def spoilt(self, step: Any) -> str:
+    def reads_doubt(self, operands: Iterable[Operand]) -> bool:
+        """Whether operands read what no fact tells, or a slot that may hold such a thing."""
+        return any(
+            t.op == "opaque" or (t.op == "ref" and (t.args[0], t.args[1]) in self.doubtful)
+            for t in walk(*operands)
+        )
+
+    def is_doubtful(self, step: Any, tests: Sequence[Operand]) -> bool:
+        """Whether a step writes a slot with what no fact tells; remembers that slot."""
         if not isinstance(step, (Let, Set)):
-            return ""
+            return False
+        own = self.reads_doubt((step.value,))
+        version = self.versions[step.name]
+        if own or (isinstance(step, Set) and (step.name, version - 1) in self.doubtful):
+            self.doubtful.add((step.name, version))
+        return own and not self.reads_doubt(tests)
+
+    def spoilt(self, step: Let | Set) -> str:
         return f"; {self.locals[step.name, self.versions[step.name]]} = unknowable(e.args[0])"
 
-    def assignment(self, number: int, step: Let | Set) -> Iterator[str]:
-        value, when = self.writer.text(step.value), self.writer.test(step.when)
-        first = isinstance(step, Let) and (step.name, self.versions.get(step.name, 0)) not in self.locals
-        if first:
-            self.locals[step.name, 0] = "None"
-        before, after = self.write(step.name)
-        earlier = (step.name, self.versions[step.name] - 1)
-        shown = f"shown({before})" if earlier in self.doubtful else before
-        log = f"; W.append(Write({number}, {shown}, {after}))" if isinstance(step, Set) else ""
-        if step.when is True:
-            yield f"{after} = {value}{log}"
-        else:
-            yield f"{after} = {before}"
-            yield f"if {when}: {after} = {value}{log}"
+    def assignment(self, row: _Row) -> list[str]:
+        number, step, tests = row
+        value = self.writer.text(step.value)
+        version = self.versions.get(step.name, 0)
+        self.versions[step.name] = version + 1
+        if isinstance(step, Let):
+            after = self.locals[step.name, version + 1] = f"r{len(self.results)}"
+            self.results.append(after)
+            return [self.guarded(tests, f"{after} = {value}")]
+        before = self.locals.get((step.name, version)) or self.input(step.name)
+        shown = f"shown({before})" if (step.name, version) in self.doubtful else before
+        after, lines = before, []
+        if self.last_read.get((step.name, version), -1) > number:
+            after = f"s{len(self.locals)}"
+            self.copies.append((after, step.name))
+            lines.append(f"{after} = {before}")
+        self.locals[step.name, version + 1] = after
+        write = f"p = {shown}; {after} = {value}; W.append(Write({number}, p, {after}))"
+        return [*lines, self.guarded(tests, write)]
 
     def final(self, name: str, version: int) -> str:
         variable = self.locals[name, version]
@@ -468,14 +524,33 @@ class _ProgramWriter:
         return kept
 
     def source(self) -> str:
-        body = list(self.lines())
+        rows = [_Row(n, s, _conjuncts(s.when)) for n, s in enumerate(self.program.steps)]
+        body = list(self.lines(rows))
         kept = {step.name for step in self.program.steps if isinstance(step, Set)}
         final = [self.final(name, v) for name, v in self.versions.items() if name in kept]
         head = [f"{self.locals[name, 0]} = {_initial(name)}" for name in self.inputs]
         if self.writer.temporaries:
             head.append(" = ".join(self.writer.temporaries) + " = unset")
+        if self.results:
+            head.append(" = ".join(self.results) + " = None")
         lines = [*head, *body, *final, "return None"]
         return "def run(V, G, F, R, W, E, X):\n" + "".join(f"{_indented(line)}\n" for line in lines)
+
+
+def _conjuncts(when: Operand) -> tuple[Operand, ...]:
+    if when is True:
+        return ()
+    return when.args if isinstance(when, Expr) and when.op == "and" else (when,)
+
+
+def _last_reads(program: Program) -> dict[tuple[str, int], int]:
+    """For each slot at each version, the last step that reads it; one past the end if the end does."""
+    found: dict[tuple[str, int], int] = {}
+    for number, step in enumerate(program.steps):
+        for term in walk(*_operands(step)):
+            if term.op == "ref":
+                found[term.args[0], term.args[1]] = number
+    return found
 
 
 def _initial(slot: str) -> str:
@@ -515,7 +590,7 @@ class CompiledProgram:
 
     def marshal(self) -> bytes:
         """The code, for a cache that this Python version alone can read."""
-        return marshal.dumps((self.code, self.inputs))
+        return marshal.dumps((_without_lines(self.code), self.inputs))
 
     @classmethod
     def unmarshal(cls, data: bytes, exact: Callable[[], Program]) -> CompiledProgram:
@@ -562,6 +637,12 @@ def initial_slots(values: Mapping[str, Any], given: Container[str]) -> dict[str,
     return slots
 
 
+def _without_lines(code: CodeType) -> CodeType:
+    """The same code without line numbers: nearly half of it, and of use to nobody."""
+    constants = tuple(_without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    return code.replace(co_linetable=b"", co_consts=constants)
+
+
 def compile_program(program: Program) -> CompiledProgram:
     """Compile a program; takes about as long as Python needs to compile a file of its size."""
     writer = _ProgramWriter(program)
@@ -572,7 +653,8 @@ def compile_program(program: Program) -> CompiledProgram:
 def compile_predicate(operand: Operand) -> Callable[[Mapping[str, Any], Mapping[str, Any]], Any]:
     """A function of (slot values, facts) that gives an operand's value.
 
-    Only version 0 of a slot may occur. The function raises what the operand's evaluation raises.
+    Only version 0 of a slot may occur. The function raises what the operand's evaluation raises, and
+    :class:`Unknown` also where a part that is not known stands before one that decides.
     """
 
     def slot(name: str, version: int) -> str:

@@ -162,10 +162,26 @@ class Interpreter:
         raise Crash(exception)
 
     def _and(self, *operands: Operand) -> bool:
-        return all(self.value(o) for o in operands)
+        return self.connective(operands, False)
 
     def _or(self, *operands: Operand) -> bool:
-        return any(self.value(o) for o in operands)
+        return self.connective(operands, True)
+
+    def connective(self, operands: tuple[Operand, ...], decisive: bool) -> bool:
+        """Kleene's: an unknown operand matters only where no other one decides."""
+        doubt: Unknown | None = None
+        for operand in operands:
+            try:
+                if bool(self.value(operand)) is decisive:
+                    return decisive
+            except Unknown as unknown:
+                doubt = doubt or unknown
+            except (Crash, NotReached):
+                if doubt is None:
+                    raise
+        if doubt is not None:
+            raise doubt
+        return not decisive
 
     def _not(self, operand: Operand) -> bool:
         return not self.value(operand)

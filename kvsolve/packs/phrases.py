@@ -354,7 +354,10 @@ class Phraser:
 
 
 def as_logic(operand: Expr) -> Expr:
-    """A conditional between a condition and itself or a constant, as what it is: logic."""
+    """A conditional between a condition and itself or a constant, as what it is: logic; a choice
+    between values of one thing, as membership."""
+    if operand.op == "or":
+        return _membership_of(operand) or operand
     if operand.op != "if":
         return operand
     test, then, other = operand.args
@@ -367,6 +370,20 @@ def as_logic(operand: Expr) -> Expr:
     if other is True:
         return _logic("or", negate(test), then)
     return operand
+
+
+def _membership_of(operand: Expr) -> Expr | None:
+    """``x == a or x in (b, c)`` as ``x in (a, b, c)``."""
+    subject: Operand = None
+    values: list[Any] = []
+    for part in operand.args:
+        if not isinstance(part, Expr) or part.op not in ("eq", "in"):
+            return None
+        if not is_constant(part.args[1]) or (values and not same(part.args[0], subject)):
+            return None
+        subject = part.args[0]
+        values += _items(part.args[1]) if part.op == "in" else [part.args[1]]
+    return raw("in", subject, tuple(dict.fromkeys(values)))
 
 
 def _logic(op: str, *parts: Operand) -> Expr:

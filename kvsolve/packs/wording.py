@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Expr, Operand, is_constant, negate, walk
+from kvsolve.model.expression import Expr, Operand, is_constant, negate, raw, walk
 from kvsolve.model.program import Let, Program, Refuse, Set
 from kvsolve.packs.phrases import (
     Phrase,
@@ -148,7 +148,8 @@ class Wording:
         return kept, further + len(distinct) - len(kept)
 
     def _telling(self, when: Operand) -> list[Operand]:
-        return [part for part in _conjuncts(when) if not self._is_premise(part)]
+        telling = [part for part in _conjuncts(when) if not self._is_premise(part)]
+        return list(_exclusions_joined(telling))
 
     def _is_premise(self, part: Operand) -> bool:
         if not isinstance(part, Expr):
@@ -196,6 +197,33 @@ def _conjuncts(operand: Operand, holds: bool = True) -> list[Operand]:
     if term.op == ("and" if holds else "or"):
         return [part for a in term.args for part in _conjuncts(a, holds)]
     return [term if holds else negate(term)]
+
+
+def _exclusions_joined(parts: list[Operand]) -> Iterator[Operand]:
+    """Conditions with those that keep one thing from several values made one, at the first."""
+    values: dict[Operand, list[Any]] = {}
+    for part in parts:
+        if (excluded := _excluded(part)) is not None:
+            values.setdefault(excluded[0], []).extend(excluded[1])
+    told: set[Operand] = set()
+    for part in parts:
+        excluded = _excluded(part)
+        if excluded is None or len(values[excluded[0]]) == 1:
+            yield part
+        elif excluded[0] not in told:
+            told.add(excluded[0])
+            yield raw("not_in", excluded[0], tuple(dict.fromkeys(values[excluded[0]])))
+
+
+def _excluded(part: Operand) -> tuple[Operand, list[Any]] | None:
+    """What a condition speaks of and the values that it keeps it from."""
+    if not isinstance(part, Expr) or part.op not in ("ne", "not_in"):
+        return None
+    subject, value = part.args
+    if not isinstance(subject, Expr) or not is_constant(value):
+        return None
+    many = part.op == "not_in" and isinstance(value, (tuple, frozenset))
+    return subject, sorted(value, key=str) if many else [value]
 
 
 def _without_implied(parts: list[Operand]) -> list[Operand]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from kvsolve.model.expression import Operand, node, raw
+from kvsolve.model.expression import Expr, Operand, node, raw
 from kvsolve.model.program import Let, Need, Place, Program, Refuse, Set, Step
 
 FLAGS = ("page_size", "backend", "chunk", "radix", "dp")
@@ -63,13 +63,25 @@ def _leaf(source: random.Random, versions: dict[str, int]) -> Operand:
     return raw("ref", *source.choice(pairs))
 
 
+def _path(source: random.Random, versions: dict[str, int], steps: list[Step]) -> Operand:
+    """A condition; often one that begins like the one of the step before, as branches make them."""
+    if source.random() < 0.2:
+        return True
+    condition = random_term(source, versions)
+    if steps and source.random() < 0.5:
+        earlier = steps[-1].when
+        begins = earlier.args if isinstance(earlier, Expr) and earlier.op == "and" else (earlier,)
+        return node("and", *begins[: source.randint(1, len(begins))], condition)
+    return condition
+
+
 def random_program(source: random.Random) -> Program:
     """A small program with lets, sets, refusals and needs."""
     versions: dict[str, int] = {}
     steps: list[Step] = []
-    for number in range(source.randint(1, 8)):
+    for number in range(source.randint(1, 10)):
         kind = source.choice(["let", "set", "set", "refuse", "refuse", "need"])
-        when: Operand = True if source.random() < 0.3 else random_term(source, versions)
+        when = _path(source, versions, steps)
         if kind == "refuse":
             steps.append(Refuse("ValueError", when, PLACE))
             continue
