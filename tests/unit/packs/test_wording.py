@@ -110,6 +110,15 @@ def test_an_equality_makes_inequalities_beside_it_superfluous():
     assert reason(when) == "--speculative-algorithm NGRAM is refused."
 
 
+def test_several_values_of_one_flag_are_listed_once():
+    when = "speculative_algorithm in ('EAGLE', 'EAGLE3') or speculative_algorithm == 'NGRAM'"
+    assert reason(when) == "--speculative-algorithm EAGLE, EAGLE3 or NGRAM is refused."
+    when = "attention_backend != 'fa3' and enable_lora and attention_backend not in ('fa4', 'fa5')"
+    assert reason(when) == (
+        "--attention-backend other than fa3, fa4 or fa5 with --enable-lora is refused."
+    )
+
+
 def test_a_conditional_that_is_logic_reads_as_logic():
     when = "enable_lora if enable_mixed_chunk else False"
     assert reason(when) == "--enable-mixed-chunk with --enable-lora is refused."
