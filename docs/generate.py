@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
 from pathlib import Path
 from typing import Any
@@ -10,8 +12,9 @@ import typer
 
 from kvsolve.cli.app import VERBS, app
 from kvsolve.cli.asked import SHARED as OPTIONS
+from kvsolve.cli.main import main as main_of_kvsolve
 
-DOCS = Path(__file__).parent
+DOCS = Path(__file__).resolve().parent
 HEAD = "<!-- Written by `make docs` (docs/generate.py) from the command itself; do not edit. -->\n"
 SHARED = {option.name for option in OPTIONS}
 
@@ -70,7 +73,32 @@ def _row(param: Any) -> str:
     return f"| {shown} | {(param.help or '').replace('|', chr(92) + '|')}{told} |"
 
 
-PAGES = {"cli.md": cli_page}
+EXAMPLE = (
+    "--sglang", "0.5.18", "--gpu", "h100", "--", "python", "-m", "sglang.launch_server",
+    "--model-path", "meta-llama/Llama-3.1-8B-Instruct", "--is-embedding",
+    "--prefill-only-disable-kv-cache", "--kv-cache-dtype", "nvfp4",
+)  # fmt: skip
+
+
+def readme() -> str:
+    """The README with what its example really prints."""
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    before, _, rest = text.partition("<!-- demo -->\n")
+    _, _, after = rest.partition("<!-- /demo -->")
+    shown = _shown("check") + "\n" + _shown("fix")
+    return f"{before}<!-- demo -->\n```console\n{shown}```\n<!-- /demo -->{after}"
+
+
+def _shown(verb: str) -> str:
+    at = EXAMPLE.index("sglang.launch_server") + 1
+    command = " ".join([verb, *EXAMPLE[:at]]), " ".join(EXAMPLE[at:])
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        main_of_kvsolve([verb, *EXAMPLE])
+    return f"$ kvsolve {command[0]} \\\n    {command[1]}\n{out.getvalue()}"
+
+
+PAGES = {"cli.md": cli_page, "../README.md": readme}
 
 
 def main(arguments: list[str]) -> int:
@@ -83,7 +111,7 @@ def main(arguments: list[str]) -> int:
         stale.append(name)
         if "--check" not in arguments:
             path.write_text(text, encoding="utf-8")
-            print(f"wrote docs/{name}")
+            print(f"wrote {path.resolve().relative_to(DOCS.parent)}")
     if stale and "--check" in arguments:
         print(f"stale: {', '.join(stale)}; run `make docs`", file=sys.stderr)
         return 1
