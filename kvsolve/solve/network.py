@@ -24,7 +24,7 @@ from kvsolve.model.expression import (
     rebuild,
 )
 from kvsolve.packs.evaluate import Interpreter, NotReached
-from kvsolve.solve.domains import Literals, State, bare, read_literals
+from kvsolve.solve.domains import Domain, Literals, State, bare, read_literals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -64,6 +64,8 @@ class Network:
         effective: Final value of each written slot.
         literals: What entries compare flags with.
         work: Terms folded so far, for limits.
+        domains: Domains of flags that are not given, by dest.
+        cases: What terms become under the states of these, by term and identity of the domain.
     """
 
     def __init__(self, inlined: Inlined, facts: Any, judged: Any) -> None:
@@ -78,6 +80,8 @@ class Network:
         )
         self.dests = frozenset(bare(s) for c in self.constraints.values() for s in c.cone)
         self.work = 0
+        self.domains: dict[str, Domain] = {}
+        self.cases: dict[tuple[Expr, int], list[tuple[Operand, int]]] = {}
         self._owner: dict[Expr, str] = {}
         self._unsure: dict[Expr, bool] = {}
         self._support: dict[Expr, int] = {}

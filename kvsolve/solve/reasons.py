@@ -172,15 +172,18 @@ class Reasoner(Interpreter):
         """What a term becomes under the states of a flag, with the masks of the states."""
         if not isinstance(term, Expr):
             return [(term, self.space.full[variable])]
-        key = (term, variable)
-        found = self._cases.get(key)
+        domain = self.space.domains[variable]
+        shared = self.network.domains.get(domain.dest) is domain
+        known = self.network.cases if shared else self._cases
+        key = (term, id(domain))
+        found = known.get(key)
         if found is None:
             groups: dict[Operand, int] = {}
-            for at in range(len(self.space.domains[variable].states)):
+            for at in range(len(domain.states)):
                 case = self.assigned(term, variable, at)
                 kind = case if isinstance(case, Expr) else bool(case)
                 groups[kind] = groups.get(kind, 0) | 1 << at
-            found = self._cases[key] = list(groups.items())
+            found = known[key] = list(groups.items())
         return found
 
     def assigned(self, term: Operand, variable: int, at: int) -> Operand:

@@ -36,7 +36,7 @@ _MOST_TRIES = 20
 _GRACE = 0.5
 """Part of the time limit spent on finding some repair once proving the best had to stop."""
 
-_PATIENCE = 60
+_PATIENCE = 30
 """Members judged after an alternative before its set of flags is left for good."""
 
 _FARTHEST = 6

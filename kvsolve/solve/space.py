@@ -84,7 +84,7 @@ class Space:
     def _make(self, dest: str) -> int | None:
         if dest in self.held or not self.flags.by_dest(dest) or dest not in self.config.values:
             return None
-        domain = domain_of(dest, self.config, self.flags, self.network.literals)
+        domain = self._domain(dest)
         if len(domain.states) < 2:
             return None
         self.dests.append(dest)
@@ -95,16 +95,29 @@ class Space:
         self.position.append(self._positions.get(dest, len(self._positions)))
         return len(self.dests) - 1
 
+    def _domain(self, dest: str) -> Domain:
+        """The domain of a flag; one that is not given has the same in every configuration."""
+        known = self.network.domains
+        if dest in self.config.given:
+            return domain_of(dest, self.config, self.flags, self.network.literals)
+        if dest not in known:
+            known[dest] = domain_of(dest, self.config, self.flags, self.network.literals)
+        return known[dest]
+
     def _prices(self, domain: Domain) -> list[Price]:
         weight = self.weights.get(domain.dest, 1)
         default = default_of(self.flags, domain.dest)
         chosen = self.chosen(domain.dest) if self.chosen else default
+        before = domain.states[domain.start]
+        typed, unset = (
+            weight * self.cost(domain.dest, before, State(None, typed)) for typed in (True, False)
+        )
         prices = []
         for place, state in enumerate(domain.states):
             if place == domain.start:
                 prices.append(FREE)
                 continue
-            cost = weight * self.cost(domain.dest, domain.states[domain.start], state)
+            cost = typed if state.typed else unset
             elsewhere = not same_value(state.value, default)
             unlike = not same_value(state.value, chosen)
             prices.append(Price(cost, 1, int(elsewhere), int(unlike), place))
