@@ -1,25 +1,30 @@
 """Write down which entries the real validators confirmed: ``constraints/sglang/checked.toml``.
 
-An entry is confirmed when the recorded outcome of some job is its refusal (same function, same
-exception) and a static check of the job says the same. Run it after recording anew::
+A refusal is confirmed when it is the recorded outcome of some job, at the same function, and a
+static check of the job says the same; a rewrite, when both give the flag the same value and the
+check says that the entry gave it. Run it after recording anew::
 
     python -m conformance.confirm_entries
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.packs.files import constraints_directory
 
 from .comparison import compare, load_exclusions
-from .kvsolve_subject import Kvsolve
+from .kvsolve_subject import Kvsolve, as_answer, request_of
 from .oracle.home import RELEASES
 from .sampling import flag_table
 from .verdict_file import read_verdicts, recorded_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.model.finding import CheckResult
+
+    from .comparison import Comparison
 
 __all__ = ["confirmed_codes", "main"]
 
@@ -32,19 +37,32 @@ def confirmed_codes(release: str) -> Iterator[str]:
     subject, exclusions = Kvsolve(), load_exclusions()
     _, outcomes = read_verdicts(path, flag_table(release).fields)
     for outcome in outcomes:
-        if outcome["status"] != "rejected" or exclusions.reason_to_skip(release, outcome):
+        if exclusions.reason_to_skip(release, outcome):
             continue
-        answer = subject.answer(release, outcome, outcome["judged_to"])
-        if answer.code and compare(outcome, answer, exclusions).place:
+        result = subject.session.check(request_of(release, outcome, outcome["judged_to"]))
+        answer = as_answer(result)
+        compared = compare(outcome, answer, exclusions)
+        if compared.place and answer.code:
             yield answer.code
+        if compared.values:
+            yield from _rewrites(outcome["resolved"], result, compared)
+
+
+def _rewrites(
+    resolved: Mapping[str, Any], result: CheckResult, compared: Comparison
+) -> Iterator[str]:
+    """Codes of the rewrites whose value the release has too."""
+    for dest, code in result.provenance.items():
+        if code.startswith("KV") and dest in resolved and dest not in compared.differing:
+            yield code
 
 
 def main() -> None:
     """Write the list."""
     found = sorted({code for release in RELEASES for code in confirmed_codes(release)})
     lines = [
-        "# Written by `python -m conformance.confirm_entries`: entries whose refusal the real",
-        "# validator of some release gave in a recorded run, at the place that the entry names.",
+        "# Written by `python -m conformance.confirm_entries`: entries whose refusal or value the",
+        "# real validator of some release gave in a recorded run.",
         "validator = [",
         *(f'  "{code}",' for code in found),
         "]",

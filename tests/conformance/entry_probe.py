@@ -1,0 +1,142 @@
+"""What kvsolve says of one entry in one configuration, and how to shrink or leave it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.packs.pack import load_pack
+from kvsolve.solve.domains import read_literals
+
+from .flag_pool import TABLES, FlagPool
+from .kvsolve_subject import Kvsolve, request_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kvsolve.packs.catalog import EntryInfo
+
+__all__ = ["Probe", "Seen", "flag_groups"]
+
+Job = dict[str, Any]
+STAGE = "args"
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What a check at stage args says.
+
+    Attributes:
+        verdict: ``valid``, ``invalid`` or ``unknown``.
+        first: Code of the refusal that SGLang meets first, empty where there is none.
+        place: File and function of it.
+        errors: Codes of every refusal.
+        writes: Flag -> code of the entry that gave it its effective value.
+        effective: Effective values.
+    """
+
+    verdict: str
+    first: str = ""
+    place: tuple[str, str] = ("", "")
+    errors: frozenset[str] = frozenset()
+    writes: Mapping[str, str] = field(default_factory=dict)
+    effective: Mapping[str, Any] = field(default_factory=dict)
+
+    def shows(self, code: str) -> bool:
+        """Whether the entry is the first refusal, or what decided a value of a valid command."""
+        if self.first:
+            return self.first == code
+        return self.verdict == "valid" and code in self.writes.values()
+
+    def lacks(self, code: str) -> bool:
+        """Whether the command is valid without the entry."""
+        return self.verdict == "valid" and code not in self.writes.values()
+
+
+def flag_groups(argv: Sequence[str]) -> list[list[str]]:
+    """The tokens, each flag with its values."""
+    groups: list[list[str]] = []
+    for token in argv:
+        if token.startswith("--") or not groups:
+            groups.append([token])
+        else:
+            groups[-1].append(token)
+    return groups
+
+
+class Probe:
+    """Asks kvsolve about jobs of one release, at stage args."""
+
+    def __init__(self, release: str) -> None:
+        self.release = release
+        self.pack = load_pack(release)
+        self.pool = FlagPool.of(self.pack.flags, TABLES)
+        self.subject = Kvsolve()
+        self.entries: dict[str, list[tuple[int, EntryInfo]]] = {}
+        for number, info in enumerate(self.pack.steps):
+            if info.kind in ("refuse", "set") and info.stage == STAGE:
+                entry = self.pack.catalog.entry(number)
+                self.entries.setdefault(entry.code, []).append((number, entry))
+
+    def look(self, job: Job) -> Seen:
+        """Check one job."""
+        result = self.subject.session.check(request_of(self.release, job, STAGE))
+        errors = result.errors
+        codes = frozenset(error.code for error in errors)
+        writes = {d: c for d, c in result.provenance.items() if c.startswith("KV")}
+        verdict = str(result.verdict)
+        if not errors:
+            return Seen(verdict, writes=writes, effective=result.effective)
+        ground = errors[0].ground
+        place = (ground.file, ground.symbol) if ground else ("", "")
+        return Seen(verdict, errors[0].code, place, codes, writes, result.effective)
+
+    def shrink(self, job: Job, code: str) -> Job:
+        """The job without the flags and variables that the entry can do without."""
+        if job.get("env"):
+            bare = {**job, "env": {}}
+            job = bare if self.look(bare).shows(code) else job
+        groups = flag_groups(job["argv"])
+        for group in list(groups):
+            fewer = [g for g in groups if g is not group]
+            tried = {**job, "argv": [t for g in fewer for t in g]}
+            if self.look(tried).shows(code):
+                groups, job = fewer, tried
+        return job
+
+    def twins(self, job: Job, code: str) -> Iterator[Job]:
+        """Jobs one edit away, then repairs that kvsolve proposes."""
+        groups = flag_groups(job["argv"])
+        for group in groups:
+            yield _with(job, [g for g in groups if g is not group])
+        for group in groups:
+            for value in self.values(group[0].partition("=")[0], code):
+                yield _with(job, [[group[0], value] if g is group else g for g in groups])
+        given = {group[0] for group in groups}
+        for name in self.names(code):
+            if name not in given:
+                values = self.values(name, code)
+                added = [[name, value] for value in values] if values else [[name]]
+                yield from (_with(job, [*groups, extra]) for extra in added)
+        for argv in self.subject.repairs(self.release, job, STAGE):
+            yield {**job, "argv": argv}
+
+    def names(self, code: str) -> list[str]:
+        """Spellings of the flags that take part in an entry."""
+        dests = dict.fromkeys(d for _, entry in self.entries[code] for d in entry.flags)
+        flags = [flag for dest in dests for flag in self.pack.flags.by_dest(dest)[:1]]
+        return [flag.name for flag in flags if flag.name in self.pool.flags]
+
+    def values(self, name: str, code: str) -> list[str]:
+        """What may follow a flag: what the entry compares it with, then what is drawable."""
+        canonical = self.pool.canonical(name)
+        if canonical is None or not self.pool.flags[canonical].takes_value:
+            return []
+        whens = [self.pack.program.steps[number].when for number, _ in self.entries[code]]
+        constants = read_literals(whens, ()).constants.get(self.pool.flags[canonical].dest, ())
+        told = [str(c) for c in constants if isinstance(c, (str, int, float)) and c is not True]
+        return list(dict.fromkeys([*told, *self.pool.values[canonical]]))
+
+
+def _with(job: Job, groups: list[list[str]]) -> Job:
+    return {**job, "argv": [token for group in groups for token in group]}
