@@ -491,7 +491,8 @@ class _ProgramWriter:
         version = self.versions[step.name]
         if own or (isinstance(step, Set) and (step.name, version - 1) in self.doubtful):
             self.doubtful.add((step.name, version))
-        return own and not self.reads_doubt(tests)
+        connective = any(t.op in ("and", "or") for t in walk(step.value))
+        return own and not connective and not self.reads_doubt(tests)
 
     def spoilt(self, step: Let | Set) -> str:
         return f"; {self.locals[step.name, self.versions[step.name]]} = unknowable(e.args[0])"
