@@ -13,7 +13,7 @@ from .oracle.model_configs import model_path
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kvsolve.model.finding import CheckResult
+    from kvsolve.model.finding import CheckResult, Finding
 
 __all__ = ["Kvsolve", "request_of"]
 
@@ -53,16 +53,25 @@ def request_of(release: str, job: Mapping[str, Any], stage: str) -> Request:
 
 
 def as_answer(result: CheckResult) -> Answer:
-    """What the comparison needs of a result."""
-    refusals = [finding for finding in result.errors if not finding.after_first]
+    """What the comparison needs of a result.
+
+    Refusals that a machine without processes and weights cannot meet (``checked`` is ``source``)
+    are passed over, since the oracle goes on behind them.
+    """
+    refusals = [f for f in result.errors if not f.not_reached and not _out_of_sight(f)]
     if any(finding.kind == "parse" for finding in refusals):
         return Answer("parse-error")
+    verdict = str(result.verdict)
     if not refusals:
-        return Answer(VERDICTS[str(result.verdict)], effective=result.effective)
+        accepted = "ok" if verdict == "invalid" else VERDICTS[verdict]
+        return Answer(accepted, effective=result.effective)
     first = refusals[0]
     place = (first.ground.file, first.ground.symbol) if first.ground else None
-    verdict = "rejected" if str(result.verdict) == "invalid" else str(result.verdict)
-    return Answer(verdict, place, code=first.code)
+    return Answer(VERDICTS[verdict], place, code=first.code)
+
+
+def _out_of_sight(finding: Finding) -> bool:
+    return finding.ground is not None and finding.ground.checked == "source"
 
 
 def _without_model(argv: list[str]) -> list[str]:
