@@ -246,10 +246,18 @@ def _opposite(value: Expr) -> Expr | None:
 
 def _flatten(op: str, values: Iterable[Operand]) -> Iterator[Operand]:
     for value in values:
-        if isinstance(value, Expr) and value.op == op:
-            yield from value.args
+        bare = _bare(value)
+        if isinstance(bare, Expr) and bare.op == op:
+            yield from bare.args
         else:
-            yield value
+            yield bare
+
+
+def _bare(value: Operand) -> Operand:
+    """What a truth value is made of, for places where only the truth matters."""
+    while isinstance(value, Expr) and value.op == "call" and value.args[0] == "bool":
+        value = value.args[1]
+    return value
 
 
 def all_of(*values: Operand) -> Operand:
@@ -268,7 +276,7 @@ def all_of(*values: Operand) -> Operand:
     if not kept:
         return True
     if len(kept) == 1:
-        return next(iter(kept))
+        return truth(next(iter(kept)))
     return raw("and", *kept)
 
 
@@ -287,7 +295,7 @@ def any_of(*values: Operand) -> Operand:
     if not kept:
         return False
     if len(kept) == 1:
-        return next(iter(kept))
+        return truth(next(iter(kept)))
     reduced: dict[Expr, None] = {}
     for value in kept:
         part: Operand = value
@@ -302,11 +310,12 @@ def any_of(*values: Operand) -> Operand:
         reduced[part] = None
     if reduced.keys() != kept.keys():
         return any_of(*reduced)
-    return next(iter(reduced)) if len(reduced) == 1 else raw("or", *reduced)
+    return truth(next(iter(reduced))) if len(reduced) == 1 else raw("or", *reduced)
 
 
 def if_(test: Operand, then: Operand, other: Operand) -> Operand:
     """The conditional, folded where the outcome does not depend on the test."""
+    test = _bare(test)
     if not isinstance(test, Expr):
         return then if test else other
     if same(then, other):
