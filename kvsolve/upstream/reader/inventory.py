@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from kvsolve.model.expression import walk
+from kvsolve.model.expression import Expr, walk
 from kvsolve.model.program import Refuse
 from kvsolve.upstream.reader.run import Run
 
@@ -72,13 +72,18 @@ def _opaque(run: Run, operand: object, tainted: dict[object, bool]) -> bool:
     for term in walk(operand):  # type: ignore[arg-type]
         if term.op == "opaque":
             return True
-        if term.op == "ref" and term in run.log.meaning:
+        if term.op == "ref" and term in run.log.meaning and _is_result(run, term):
             if term not in tainted:
                 tainted[term] = False
                 tainted[term] = _opaque(run, run.log.meaning[term], tainted)
             if tainted[term]:
                 return True
     return False
+
+
+def _is_result(run: Run, term: Expr) -> bool:
+    """Whether a reference is to a named result rather than to a flag, which has its own entries."""
+    return term.args[0].removeprefix("raw.") not in run.fields
 
 
 def _files(run: Run) -> list[str]:

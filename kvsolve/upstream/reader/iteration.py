@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import ast
+from typing import Any
 
-from kvsolve.model.expression import Expr, Operand, all_of, is_constant, negate
-from kvsolve.upstream.reader import classes
+from kvsolve.model.expression import Expr, Operand, all_of, is_constant, negate, node
+from kvsolve.upstream.reader import classes, names
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import ClassValue, Dead, HeapRef, Union, Unreadable, Value
 
 __all__ = ["Items", "items", "iterable", "table_of"]
 
+_KEYED = "cuda_graph_config"
+_ALLOWED = ("sglang.srt.model_executor.cuda_graph_config", "ALLOWED_KEYS_PER_PHASE")
 Items = list[tuple[Operand, Value]]
 
 
@@ -36,6 +39,10 @@ def items(run: Run, value: Value) -> Items:
         return _either(run, value.test, value.then, value.other)
     if isinstance(value, Expr) and value.op == "if":
         return _either(run, *value.args)
+    if isinstance(value, Expr) and value.op == "method" and value.args[1] == "items":
+        found = _known_items(run, value.args[0])
+        if found is not None:
+            return found
     if isinstance(value, Expr) and value.op == "tuple":
         return [(True, x) for x in value.args]
     if isinstance(value, ClassValue) and classes.enum_kind(run, value):
@@ -43,6 +50,35 @@ def items(run: Run, value: Value) -> Items:
     if value is None or isinstance(value, (bool, int, float)):
         raise Dead("TypeError")
     raise Unreadable(f"iteration over {value.op if isinstance(value, Expr) else type(value).__name__}")
+
+
+def _known_items(run: Run, owner: Operand) -> Items | None:
+    """Items of a dictionary that the parser only lets through with known keys."""
+    keys = known_keys(run, owner)
+    if keys is None:
+        return None
+    return [(node("in", key, owner), (key, node("item", owner, key))) for key in keys]
+
+
+def known_keys(run: Run, term: Operand) -> dict[str, Any] | None:
+    """The keys that a dictionary can have, each with those of the dictionary below it."""
+    if not isinstance(term, Expr):
+        return None
+    if term.op == "ref" and term.args[0].removeprefix("raw.") == _KEYED and not term.args[1]:
+        table = names.global_name(run, *_ALLOWED)
+        if not isinstance(table, HeapRef):
+            return None
+        return {
+            str(key): {str(k): None for _, k in items(run, keys)}
+            for key, (_, keys) in run.payload(table).entries.items()
+        }
+    if term.op == "if":
+        sides = [known_keys(run, side) for side in term.args[1:]]
+        return next((keys for keys in sides if keys is not None), None)
+    if term.op == "item":
+        above = known_keys(run, term.args[0])
+        return None if above is None else above.get(term.args[1])
+    return None
 
 
 def _either(run: Run, test: Expr, then: Value, other: Value) -> Items:

@@ -66,32 +66,27 @@ class _Unrolled:
         with run.under(there):
             statements.assign(run, self.statement.target, item, self.frame)
             outcomes = statements.block(run, self.statement.body, self.frame)
-        on = [o for o in outcomes if o.kind in ("next", "continue")]
+            on = [o for o in outcomes if o.kind in ("next", "continue")]
+            merged = statements.merge_outcomes(run, [(o.when, o.state) for o in on]) if on else {}
         for outcome in outcomes:
             seen = outcome.within(all_of(self.live, there))
             if outcome.kind == "break":
                 self.left.append((seen.when, seen.state))
             elif outcome.kind == "return":
                 self.ends.append(seen)
-        return self.proceed(there, on, before, len(on) != len(outcomes))
+        run.state = merged if on else before
+        when = any_of(*(o.when for o in on)) if len(on) != len(outcomes) else True
+        return self.proceed(there, when, before)
 
-    def proceed(
-        self, there: Operand, on: statements.Outcomes, before: State, ended: bool
-    ) -> bool:
+    def proceed(self, there: Operand, when: Operand, before: State) -> bool:
+        """Go on after a round; ``when`` is the condition under which it did not end the loop."""
         run = self.run
-        if not on:
-            if there is True:
-                self.live = False
-                return False
-            run.state, when = before, negate(there)
-        else:
-            state = statements.merge_outcomes(run, [(o.when, o.state) for o in on])
-            when = any_of(*(o.when for o in on)) if ended else True
-            if isinstance(there, Expr):
-                state = run.merge(there, state, before)
-                when = any_of(negate(there), when) if ended else True
-            run.state = state
-        if when is not True:
+        if isinstance(there, Expr):
+            run.state = run.merge(there, run.state, before)
+            when = any_of(negate(there), when) if when is not True else True
+        if when is False:
+            self.live = False
+        elif when is not True:
             self.live = all_of(self.live, when)
             run.enter(when)
         return self.live is not False

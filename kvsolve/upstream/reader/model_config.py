@@ -36,6 +36,7 @@ _FROM_FLAGS = (
     "is_multimodal_chunked_prefill_supported",
     "is_multimodal_piecewise_cuda_graph_supported",
 )
+_OWN_PATHS = ("model_path", "raw.model_path")
 _BUILT = ("extra", "model", "built")
 
 
@@ -101,4 +102,8 @@ def _read(run: Run, args: list[Value], kwargs: dict[str, Value]) -> Value:
 def construct(run: Run, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """``ModelConfig.from_server_args(...)`` called by a handler itself, mostly for a draft."""
     plain = bool(args) and isinstance(args[0], (Record, View)) and len(args) == 1 and not kwargs
-    return of_record(run) if plain else ConfigObject("draft")
+    if plain:
+        return of_record(run)
+    path = kwargs.get("model_path")
+    own = isinstance(path, Expr) and path.op == "ref" and path.args[0] in _OWN_PATHS
+    return ConfigObject("model" if own and not kwargs.get("is_draft_model") else "draft")

@@ -13,6 +13,7 @@ from kvsolve.upstream.reader import attributes, calls, model_config, overrides, 
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.values import (
     RECORD,
+    BoundMethod,
     FunctionValue,
     Platform,
     Record,
@@ -125,9 +126,12 @@ def _bool_variable(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs
     return node("in", node("method", text, "lower"), ("true", "1"))
 
 
-def _plugins(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
-    """Defaults of a platform plug-in: none, as no out-of-tree platform is modelled."""
-    return None
+def _direct_writes(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """A resolver that may write fields itself; a platform plug-in's writes nothing in the tree."""
+    resolver = args[2]
+    if isinstance(resolver, BoundMethod) and isinstance(resolver.owner, Platform):
+        return None
+    return calls.call(run, resolver, [RECORD], {})
 
 
 def _nothing(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
@@ -163,8 +167,8 @@ SPECIAL: dict[str, Handler] = {
     "get_bool_env_var": _bool_variable,
     "collect_model_override_declarations": overrides.apply_all,
     "validate_declarations": _nothing,
-    "record_foreign_defaults": _plugins,
-    "declare_direct_writes": _plugins,
+    "record_foreign_defaults": _direct_writes,
+    "declare_direct_writes": _direct_writes,
     "record_fields": lambda run, function, args, kwargs: run.new_list([]),
     "_maybe_pull_model_tokenizer_from_remote": _nothing,
     "_maybe_pull_draft_model_config": _nothing,

@@ -18,13 +18,13 @@ from kvsolve.upstream.reader import (
     attributes,
     calls,
     expressions,
+    iteration,
     loops,
     messages,
     names,
     operators,
     tries,
 )
-from kvsolve.upstream.reader.iteration import items, iterable
 from kvsolve.upstream.reader.modules import imports_of
 from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, State, Table
@@ -253,8 +253,8 @@ def _augmented(run: Run, statement: ast.AugAssign, frame: Frame) -> Outcomes:
     present = expressions.evaluate(run, target, frame)
     added = expressions.evaluate(run, statement.value, frame)
     payload = run.payload(present) if isinstance(present, HeapRef) else None
-    if isinstance(payload, Sequence) and payload.kind == "list" and iterable(run, added):
-        more = (*payload.items, *items(run, added))
+    if isinstance(payload, Sequence) and payload.kind == "list" and iteration.iterable(run, added):
+        more = (*payload.items, *iteration.items(run, added))
         run.store(present, Sequence("list", more, payload.label))
         return going_on(run)
     value = operators.binary(run, type(statement.op), present, added)
@@ -389,7 +389,7 @@ def _unpack(run: Run, target: ast.Tuple | ast.List, value: Value, frame: Frame) 
         for position, part in enumerate(target.elts):
             assign(run, part, attributes.item(run, value, position), frame)
         return
-    found = items(run, value)
+    found = iteration.items(run, value)
     if len(found) != len(target.elts) or any(isinstance(t, ast.Starred) for t in target.elts):
         raise Unreadable("unpacking")
     for part, (_, item) in zip(target.elts, found, strict=True):
