@@ -20,8 +20,8 @@ class Row:
     """One statement.
 
     Attributes:
-        status: ``exact``, ``opaque`` (its condition reads something that was not followed) or
-            ``unreached``.
+        status: ``exact``, ``opaque`` (its condition reads something that was not followed),
+            ``unreached``, or ``elsewhere`` (no statement of argument resolution).
         reason: Why it was not reached.
     """
 
@@ -30,6 +30,31 @@ class Row:
     line: int
     status: str
     reason: str = ""
+
+
+_ELSEWHERE = (
+    ("arg_groups/arg_utils.py", "", "declares options"),
+    ("arg_groups/argparse_actions.py", "", "parses options"),
+    ("arg_groups/fields/", "", "declares options"),
+    ("", "__setattr__", "guards the record against being written by other code"),
+    ("", "__getattr__", "guards a module against an old import"),
+    ("", "PortArgs.", "picks ports after resolution"),
+    ("", "register_", "takes plug-ins, before resolution"),
+    ("", "get_global_server_args", "retired accessor"),
+    ("", "resolve_once", "guards against resolving twice"),
+    ("", "_invoke_provider", "guards against a wrong provider"),
+    ("", "run_post_process_pass", "guards against a wrong pass"),
+    ("", "declare_resolution", "guards against a wrong declaration"),
+    ("", "declare_late_resolution", "guards against a wrong declaration"),
+    ("", "validate_declarations", "guards against a wrong declaration"),
+)
+"""File, part of the symbol, and why it is no statement of argument resolution."""
+
+
+def elsewhere(file: str, symbol: str) -> str:
+    """Why a statement is no part of argument resolution, or "" when it is one."""
+    found = (why for f, s, why in _ELSEWHERE if file.startswith(f) and s in symbol)
+    return next(found, "")
 
 
 def take(run: Run) -> tuple[Row, ...]:
@@ -43,6 +68,8 @@ def take(run: Run) -> tuple[Row, ...]:
             if at in run.reached:
                 status = "exact" if exact.get(at, True) else "opaque"
                 rows.append(Row(place, symbol, statement.lineno, status))
+            elif why := elsewhere(place, symbol):
+                rows.append(Row(place, symbol, statement.lineno, "elsewhere", why))
             else:
                 reason = _reason(run, place, symbol, statement)
                 rows.append(Row(place, symbol, statement.lineno, "unreached", reason))
@@ -51,7 +78,7 @@ def take(run: Run) -> tuple[Row, ...]:
 
 def count(rows: Iterable[Row]) -> dict[str, int]:
     """Totals for the program file."""
-    statuses = [r.status for r in rows]
+    statuses = [r.status for r in rows if r.status != "elsewhere"]
     entries = statuses.count("exact")
     return {"total": len(statuses), "entries": entries, "opaque": statuses.count("opaque")}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -143,6 +144,11 @@ def _sequence_copy(run: Run, owner: HeapRef, payload: Sequence, args: Args) -> V
 
 
 def _union(run: Run, owner: HeapRef, payload: Sequence, args: Args) -> Value:
+    unknown = [a for a in args if isinstance(a, Expr) and not iteration.iterable(run, a)]
+    if unknown:
+        known = _union(run, owner, payload, [a for a in args if a not in unknown])
+        parts = [run.operand(known), *(node("call", "set", a) for a in unknown)]
+        return functools.reduce(lambda a, b: node("bitor", a, b), parts)
     more = [pair for a in args for pair in iteration.items(run, a)]
     return run.allocate(Sequence("set", (*payload.items, *more)))
 

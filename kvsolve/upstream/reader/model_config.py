@@ -48,6 +48,10 @@ def of_record(run: Run) -> Value:
         run.state = dict(before)
         with run.under(negate(built)):
             _build(run)
+        if not run.known(run.guard()):
+            # Whether upstream comes here is not known: what it caches here must not be relied on.
+            run.state = before
+            return ConfigObject("model")
         run.state[_BUILT] = True
         if isinstance(built, Expr):
             run.state = run.merge(built, before, run.state)
