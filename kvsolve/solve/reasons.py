@@ -284,27 +284,32 @@ class Reasoner(Interpreter):
             reads |= bit
         return outcome(Interpreter(slots, self.facts), term), reads
 
-    def _and(self, *operands: Operand) -> bool:
-        return not self._stops(operands, False)
+    def connective(self, operands: tuple[Operand, ...], decisive: bool) -> bool:
+        """Kleene's; the operand that decides is the reason by itself.
 
-    def _or(self, *operands: Operand) -> bool:
-        return self._stops(operands, True)
-
-    def _stops(self, operands: tuple[Operand, ...], at: bool) -> bool:
-        """Whether some operand has the truth value that decides; that one alone is the reason."""
-        kept = unsure = 0
+        Nothing before it needs watching: it could only decide the same, be unknown, or crash, which
+        stops upstream as well.
+        """
+        kept = 0
+        doubt = False
         for operand in operands:
-            self.reads = kept  # a crash rests on all that led to it
-            decided = bool(self.value(operand)) is at
-            own = self._results[operand][1] if isinstance(operand, Expr) else 0
+            self.reads = 0
+            try:
+                decided = bool(self.value(operand)) is decisive
+            except Unknown:
+                decided, doubt = False, True
+            except Crash:
+                if not doubt:
+                    self.reads |= kept
+                    raise
+                decided = False
             if decided:
-                self.reads = unsure | own
-                return True
-            kept |= own
-            if self.network.is_unsure(operand):
-                unsure = kept
+                return decisive
+            kept |= self.reads
         self.reads = kept
-        return False
+        if doubt:
+            raise Unknown("fact")
+        return not decisive
 
 
 def is_broken(value: Any) -> bool:
