@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ _WORDS = re.compile(r"[a-z0-9]+")
 _IN_URL = re.compile(r"(?<=://)([^/\s:@'\"]*):([^/\s@'\"]+)@")
 
 
+@lru_cache(maxsize=4096)
 def is_secret_name(name: str) -> bool:
     """Tell whether the value of a flag, variable or JSON key of this name must not be shown."""
     words = _WORDS.findall(name.lower())
@@ -51,13 +53,14 @@ class Redactor:
         env: The environment variables that were set.
     """
 
-    __slots__ = ("_places", "_secrets")
+    __slots__ = ("_places", "_secrets", "_urls")
 
     def __init__(self, argv: Sequence[str], env: Mapping[str, str] | None = None) -> None:
         self._places = dict(_secret_places(argv))
         found = {value for value in self._places.values() if value}
         found |= {value for name, value in (env or {}).items() if value and is_secret_name(name)}
         found |= set(_json_secrets(argv))
+        self._urls = any("://" in token and _IN_URL.search(token) for token in argv)
         self._secrets = tuple(sorted((s for s in found if len(s) >= _SHORTEST), key=len)[::-1])
 
     def text(self, text: str) -> str:
@@ -98,8 +101,15 @@ class Redactor:
             after=self.value(finding.after, finding.dest or ""),
         )
 
+    @property
+    def idle(self) -> bool:
+        """Whether there is nothing to hide in what follows from the command."""
+        return not (self._places or self._secrets or self._urls)
+
     def result(self, result: CheckResult) -> CheckResult:
         """A check's answer that holds no secret."""
+        if self.idle:
+            return result
         return replace(
             result,
             argv=self.argv(result.argv),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ __all__ = [
 ]
 
 
+@lru_cache(maxsize=1)
 def constraints_directory() -> Path:
     """The ``constraints`` folder: inside an installed package, beside it in a source checkout.
 

@@ -7,7 +7,7 @@ Both give the same trace.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -182,6 +182,14 @@ class Later(Mapping[str, Any]):
             self._made = self._make()
         return self._made
 
+    def keys(self) -> KeysView[str]:
+        """As of a dict: the views of a Mapping look every name up one by one."""
+        return self._all().keys()
+
+    def items(self) -> ItemsView[str, Any]:
+        """The same for the pairs."""
+        return self._all().items()
+
     def __getitem__(self, name: str) -> Any:
         return self._all()[name]
 
@@ -316,16 +324,17 @@ def _reports(prepared: Prepared, config: Config, trace: Trace) -> Iterator[Findi
 
 
 def _effective(pack: Pack, config: Config, trace: Trace) -> dict[str, Any]:
-    written = trace.values
+    written, modelled = trace.values, pack.modelled
     return {
         dest: written.get(dest, value)
         for dest, value in config.values.items()
-        if dest in pack.modelled
+        if dest in modelled
     }
 
 
 def _provenance(pack: Pack, config: Config, trace: Trace) -> dict[str, str]:
-    out = {d: "user" if d in config.given else "default" for d in pack.modelled}
+    given, modelled = config.given, pack.modelled
+    out = {d: "user" if d in given else "default" for d in config.values if d in modelled}
     for dest, write in _last_writes(pack, trace).items():
         if dest in out and not same_value(config.values.get(dest), trace.values.get(dest)):
             out[dest] = pack.catalog.entry(write.step).code
