@@ -164,7 +164,8 @@ def _match(
     weight = sum(1 / rarity.get(run, 1) for run in sorted(met))
     total = sum(1 / rarity.get(run, 1) for run in sorted(candidate.words)) or 1.0
     share = weight / total
-    strength = min(len(met), 3) / 3 if len(candidate.words) >= 3 else 1.0
+    # A message of a word or two is met in many texts; a long one hardly by chance.
+    strength = min(len(met), 3) / 3
     score = share * strength + (0.3 if place else 0.0)
     if exceptions and not exceptions & candidate.raises:
         score *= 0.7

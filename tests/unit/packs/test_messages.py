@@ -72,6 +72,11 @@ def test_words_that_many_entries_share_count_less():
     assert found("because page heads differ in width", *entries)[0] == "KV1100"
 
 
+def test_a_short_message_inside_a_long_one_does_not_win():
+    entries = candidate("KV1001", "is not supported for"), candidate("KV1002", f"{PAGE} is not it")
+    assert found(f"{PAGE} is not it, is not supported for this", *entries)[0] == "KV1002"
+
+
 def test_the_innermost_frame_decides_between_equal_messages():
     entries = candidate("KV1001", PAGE, "check_page"), candidate("KV1002", PAGE, "check_chunk")
     text = (
