@@ -374,6 +374,22 @@ class Run:
             return self.known(self.log.meaning[term])
         return all(self.known(c) for c in children(term))
 
+    def flags_of(self, operand: Operand) -> frozenset[str]:
+        """Flags that an operand reads, looking through named results."""
+        if not isinstance(operand, Expr):
+            return frozenset()
+        key = ("flags", operand)
+        if key not in self.shared[0]:
+            self.shared[0][key] = frozenset()
+            self.shared[0][key] = self._flags_of(operand)
+        return self.shared[0][key]  # type: ignore[no-any-return]
+
+    def _flags_of(self, term: Expr) -> frozenset[str]:
+        if term.op == "ref":
+            name = term.args[0].removeprefix("raw.")
+            return frozenset({name}) if name in self.fields else self.flags_of(self.log.meaning[term])
+        return frozenset().union(*map(self.flags_of, children(term)))
+
     def merge(self, test: Operand, then: State, other: State) -> State:
         """Join two states of this run."""
         return merge(self, test, then, other)

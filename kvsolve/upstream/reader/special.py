@@ -174,5 +174,6 @@ SPECIAL: dict[str, Handler] = {
     "_maybe_pull_draft_model_config": _nothing,
     "_parse_quant_hf_config": _declared_quantization,
     "_find_quant_modelslim_config": _nothing,
+    "load_pointer_head": lambda run, function, args, kwargs: run.config_fact("model", "pointer_head"),
     "get_context": _unpublished,
 }

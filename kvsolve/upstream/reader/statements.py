@@ -160,8 +160,8 @@ def require(run: Run, value: Value) -> None:
         return
     if not run.can_fail(value) or not run.known(value):
         return
-    if run.building and calls.facts_only(run, value):
-        return
+    if calls.facts_only(run, value) and (run.building or run.flags_of(run.guard()) <= _MODEL_FLAGS):
+        return  # it fails for a model that no flag can serve
     key = ("need", value)
     if any(key in level for level in run.shared):
         return
@@ -184,6 +184,7 @@ def raise_(run: Run, exception: str, words: tuple[str, ...], exact: bool = True)
         run.log.need(raw("crash", exception), guard, run.place())
 
 
+_MODEL_FLAGS = frozenset({"model_path", "tokenizer_path"})
 _CRASHES = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ZeroDivisionError"})
 
 
