@@ -71,7 +71,10 @@ def as_answer(result: CheckResult) -> Answer:
 
 
 def _out_of_sight(finding: Finding) -> bool:
-    return finding.ground is not None and finding.ground.checked == "source"
+    # Argument resolution runs whole: there "source" only says that no recorded run met the entry.
+    if finding.stage in ("parse", "args") or finding.ground is None:
+        return False
+    return finding.ground.checked == "source"
 
 
 def _without_model(argv: list[str]) -> list[str]:
