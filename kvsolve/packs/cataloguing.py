@@ -14,11 +14,12 @@ from kvsolve.model.finding import Ground
 from kvsolve.model.flag import FlagTable
 from kvsolve.model.program import Program, Refuse, Set
 from kvsolve.packs.catalog import Catalog, EntryInfo
+from kvsolve.packs.code_assignment import update_registry
 from kvsolve.packs.files import constraints_directory
 from kvsolve.packs.late import confirmed, read_curated
 from kvsolve.packs.parse_codes import PARSE_CODES, ParseCode
-from kvsolve.packs.phrases import PhraseBook
-from kvsolve.packs.registry import Registry, function_name, load_registry, update_registry
+from kvsolve.packs.phrase_book import PhraseBook
+from kvsolve.packs.registry import Registry, function_name, load_registry
 from kvsolve.packs.reports import Report, read_reports
 from kvsolve.packs.texts import Text, read_texts, text_for
 from kvsolve.packs.wording import Wording

@@ -9,25 +9,19 @@ counts it as a further condition instead of showing code.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import (
-    Expr,
-    Operand,
-    all_of,
-    any_of,
-    is_constant,
-    negate,
-    raw,
-    same,
-)
+from kvsolve.model.expression import Expr, Operand, is_constant, same
+from kvsolve.packs.logic_words import as_logic, members
+from kvsolve.packs.phrase_book import Phrase, PhraseBook, UnphrasedError, listed, shown_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import Any
 
-__all__ = ["Phrase", "PhraseBook", "Phraser", "UnphrasedError", "as_logic", "listed", "shown_value"]
+__all__ = ["Phraser"]
 
+_NUMBER = re.compile(r"_\d+$")
 _ORDER = {"lt": "below", "le": "at most", "gt": "above", "ge": "at least"}
 _COUNTER = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "eq"}
 _COUNTER |= {"in": "not_in", "not_in": "in", "is": "is_not", "is_not": "is"}
@@ -35,77 +29,8 @@ _MIRROR = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 _ARITHMETIC = {"add": "+", "sub": "-", "mul": "*", "floordiv": "/", "truediv": "/", "mod": "modulo"}
 _TRANSPARENT = frozenset({"lower", "upper", "strip", "lstrip", "rstrip"})
 _CASTS = frozenset({"int", "str", "bool", "float", "list", "tuple", "set", "frozenset", "sorted"})
-_ENUM = re.compile(r"^[A-Z][A-Za-z]+\.(?=[A-Z_0-9]+$)")
-_NUMBER = re.compile(r"_\d+$")
 _SMALL = 5
 _MOST_LISTED = 4
-
-
-class UnphrasedError(Exception):
-    """A condition has no short wording."""
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A worded condition: its role and its text."""
-
-    role: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class PhraseBook:
-    """Wordings of a pack, from ``phrases.toml``.
-
-    Attributes:
-        holds: Fact or named result -> (phrase where true, phrase where false); a phrase starts
-            with its preposition, as in "on AMD GPUs".
-        values: Fact, attribute or named result -> noun phrase for its value.
-        premises: Conditions that hold in every ordinary launch and are left out: fact or result.
-    """
-
-    holds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    values: Mapping[str, str] = field(default_factory=dict)
-    premises: frozenset[str] = frozenset()
-
-    def held(self, name: str) -> tuple[str, str] | None:
-        """The phrases of a fact or result, found also under its name without a number."""
-        return self.holds.get(name) or self.holds.get(_NUMBER.sub("", name))
-
-    def value(self, name: str) -> str | None:
-        """The noun phrase of a fact, result or attribute."""
-        return self.values.get(name) or self.values.get(_NUMBER.sub("", name))
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> PhraseBook:
-        """The book from the parsed ``phrases.toml``."""
-        holds = {name: (pair[0], pair[1]) for name, pair in data.get("holds", {}).items()}
-        return cls(holds, dict(data.get("values", {})), frozenset(data.get("premises", ())))
-
-
-def listed(items: list[str], word: str = "or", most: int = _MOST_LISTED) -> str:
-    """Items joined for reading; a long list is cut and the rest counted.
-
-    >>> listed(["a", "b", "c"])
-    'a, b or c'
-    """
-    if len(items) > most:
-        items = [*items[: most - 1], f"{len(items) - most + 1} others"]
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} {word} {items[-1]}"
-
-
-def shown_value(value: object) -> str:
-    """A constant as a person would type it on the command line."""
-    if value is None:
-        return "unset"
-    if isinstance(value, bool):
-        return "on" if value else "off"
-    if isinstance(value, (tuple, frozenset)):
-        items = sorted(value, key=str) if isinstance(value, frozenset) else list(value)
-        return "[" + ", ".join(shown_value(v) for v in items) + "]"
-    if isinstance(value, str):
-        return _ENUM.sub("", value) if value else "an empty text"
-    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class Phraser:
@@ -252,7 +177,7 @@ class Phraser:
         if name.startswith("--") and " " not in name:
             return _flag_against(name, op, b, given=False)
         if op in ("in", "not_in"):
-            values = [shown_value(v) for v in _items(b)]
+            values = [shown_value(v) for v in members(b)]
             return Phrase("clause", f"{name} is {'not ' if op == 'not_in' else ''}{listed(values)}")
         if op in ("eq", "is"):
             return Phrase("clause", f"{name} is {shown_value(b)}")
@@ -353,44 +278,6 @@ class Phraser:
         return self.book.value(name) or f"the model's {_words(name)}"
 
 
-def as_logic(operand: Expr) -> Expr:
-    """A conditional between a condition and itself or a constant, as what it is: logic; a choice
-    between values of one thing, as membership."""
-    if operand.op == "or":
-        return _membership_of(operand) or operand
-    if operand.op != "if":
-        return operand
-    test, then, other = operand.args
-    if same(then, test) or then is True:
-        return _logic("or", test, other)
-    if same(other, test) or other is False:
-        return _logic("and", test, then)
-    if then is False:
-        return _logic("and", negate(test), other)
-    if other is True:
-        return _logic("or", negate(test), then)
-    return operand
-
-
-def _membership_of(operand: Expr) -> Expr | None:
-    """``x == a or x in (b, c)`` as ``x in (a, b, c)``."""
-    subject: Operand = None
-    values: list[Any] = []
-    for part in operand.args:
-        if not isinstance(part, Expr) or part.op not in ("eq", "in"):
-            return None
-        if not is_constant(part.args[1]) or (values and not same(part.args[0], subject)):
-            return None
-        subject = part.args[0]
-        values += _items(part.args[1]) if part.op == "in" else [part.args[1]]
-    return raw("in", subject, tuple(dict.fromkeys(values)))
-
-
-def _logic(op: str, *parts: Operand) -> Expr:
-    found = any_of(*parts) if op == "or" else all_of(*parts)
-    return found if isinstance(found, Expr) else raw(op, *parts)
-
-
 def _owned(root: str, rest: str) -> str:
     owner = {"model": "the model's", "gpu": "the GPU's", "host": "the host's"}
     owner |= {"draft": "the draft model's", "packages": "the installed"}
@@ -399,12 +286,6 @@ def _owned(root: str, rest: str) -> str:
 
 def _words(name: str) -> str:
     return name.replace("_", " ").replace(".", " ").strip()
-
-
-def _items(value: Any) -> list[Any]:
-    if isinstance(value, frozenset):
-        return sorted(value, key=str)
-    return list(value) if isinstance(value, tuple) else [value]
 
 
 def _atoms(operand: Expr) -> int:
@@ -423,7 +304,7 @@ def _flag_against(flag: str, op: str, value: Operand, given: bool) -> Phrase:
     if isinstance(value, bool) and op in ("eq", "ne", "is", "is_not"):
         return Phrase("flag", flag) if same is value else Phrase("without", flag)
     if op in ("in", "not_in"):
-        return _flag_among(flag, op == "in", _items(value))
+        return _flag_among(flag, op == "in", members(value))
     if same:
         return Phrase("flag", f"{flag} {shown_value(value)}")
     if op in ("ne", "is_not"):

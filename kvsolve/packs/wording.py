@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Expr, Operand, is_constant, negate, raw, walk
+from kvsolve.model.expression import Expr, Operand, is_constant, walk
 from kvsolve.model.program import Let, Program, Refuse, Set
-from kvsolve.packs.phrases import (
-    Phrase,
-    PhraseBook,
-    Phraser,
-    UnphrasedError,
-    as_logic,
-    listed,
-    shown_value,
-)
-from kvsolve.packs.registry import plain_text
+from kvsolve.packs.code_units import plain_text
+from kvsolve.packs.logic_words import conjuncts, exclusions_joined, without_implied
+from kvsolve.packs.phrase_book import Phrase, PhraseBook, UnphrasedError, listed, shown_value
+from kvsolve.packs.phrases import Phraser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -91,7 +85,7 @@ class Wording:
         Only values that nothing has rewritten before the refusal count: changing those makes one
         of its conditions false for certain.
         """
-        ways = [w for c in reversed(_conjuncts(step.when)) if (w := self._way_out(c))]
+        ways = [w for c in reversed(conjuncts(step.when)) if (w := self._way_out(c))]
         drops = [w for w in ways if w.startswith("drop")]
         others = [w for w in ways if not w.startswith("drop")]
         chosen = list(dict.fromkeys([*others[:2], *drops]))[:_MOST_WAYS]
@@ -138,7 +132,7 @@ class Wording:
         """Phrases of the conjuncts, in order, and how many conditions have none."""
         found: dict[Phrase, None] = {}
         further = 0
-        for part in _without_implied(self._telling(when)):
+        for part in without_implied(self._telling(when)):
             try:
                 found[self.phraser.condition(part)] = None
             except UnphrasedError:
@@ -148,8 +142,8 @@ class Wording:
         return kept, further + len(distinct) - len(kept)
 
     def _telling(self, when: Operand) -> list[Operand]:
-        telling = [part for part in _conjuncts(when) if not self._is_premise(part)]
-        return list(_exclusions_joined(telling))
+        telling = [part for part in conjuncts(when) if not self._is_premise(part)]
+        return list(exclusions_joined(telling))
 
     def _is_premise(self, part: Operand) -> bool:
         if not isinstance(part, Expr):
@@ -183,69 +177,6 @@ def _results(program: Program) -> Iterator[tuple[tuple[str, int], Operand]]:
             version = versions[step.name] = versions.get(step.name, 0) + 1
             if isinstance(step, Let):
                 yield (step.name, version), step.value
-
-
-def _conjuncts(operand: Operand, holds: bool = True) -> list[Operand]:
-    """The conditions that must all hold, through negations and conditionals that are logic."""
-    if not isinstance(operand, Expr):
-        return [operand]
-    term = as_logic(operand)
-    if term.op == "not":
-        return _conjuncts(term.args[0], not holds)
-    if term.op == "call" and term.args[0] == "bool":
-        return _conjuncts(term.args[1], holds)
-    if term.op == ("and" if holds else "or"):
-        return [part for a in term.args for part in _conjuncts(a, holds)]
-    return [term if holds else negate(term)]
-
-
-def _exclusions_joined(parts: list[Operand]) -> Iterator[Operand]:
-    """Conditions with those that keep one thing from several values made one, at the first."""
-    values: dict[Operand, list[Any]] = {}
-    for part in parts:
-        if (excluded := _excluded(part)) is not None:
-            values.setdefault(excluded[0], []).extend(excluded[1])
-    told: set[Operand] = set()
-    for part in parts:
-        excluded = _excluded(part)
-        if excluded is None or len(values[excluded[0]]) == 1:
-            yield part
-        elif excluded[0] not in told:
-            told.add(excluded[0])
-            yield raw("not_in", excluded[0], tuple(dict.fromkeys(values[excluded[0]])))
-
-
-def _excluded(part: Operand) -> tuple[Operand, list[Any]] | None:
-    """What a condition speaks of and the values that it keeps it from."""
-    if not isinstance(part, Expr) or part.op not in ("ne", "not_in"):
-        return None
-    subject, value = part.args
-    if not isinstance(subject, Expr) or not is_constant(value):
-        return None
-    many = part.op == "not_in" and isinstance(value, (tuple, frozenset))
-    return subject, sorted(value, key=str) if many else [value]
-
-
-def _without_implied(parts: list[Operand]) -> list[Operand]:
-    """Conditions without those that an equality beside them makes plain."""
-    decided = {
-        p.args[0]
-        for p in parts
-        if isinstance(p, Expr) and p.op in ("eq", "in") and is_constant(p.args[1])
-    }
-    return [p for p in parts if not (isinstance(p, Expr) and _is_implied(p, decided))]
-
-
-def _is_implied(part: Expr, decided: set[Operand]) -> bool:
-    if part.op == "not" and isinstance(part.args[0], Expr) and part.args[0].op == "or":
-        return all(isinstance(p, Expr) and _is_unset(p, decided) for p in part.args[0].args)
-    if part.op not in ("ne", "not_in", "is_not") or not is_constant(part.args[1]):
-        return False
-    return part.args[0] in decided
-
-
-def _is_unset(part: Expr, decided: set[Operand]) -> bool:
-    return part.op == "is" and part.args[1] is None and bool(decided)
 
 
 def _without_repeats(phrases: list[Phrase]) -> list[Phrase]:

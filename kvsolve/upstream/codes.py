@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.program import Program, load_program
-from kvsolve.packs.registry import Registry, dump_registry, load_registry, update_registry
+from kvsolve.packs.code_assignment import update_registry
+from kvsolve.packs.registry import Registry, dump_registry, load_registry
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

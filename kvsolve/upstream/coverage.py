@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
 from kvsolve.model.program import Refuse, Set, load_program
-from kvsolve.packs.phrases import PhraseBook
+from kvsolve.packs.phrase_book import PhraseBook
 from kvsolve.packs.registry import load_registry
 from kvsolve.packs.texts import read_texts, text_for
 from kvsolve.packs.wording import Wording

@@ -11,9 +11,10 @@ from kvsolve.model.program import Let, Need, Place, Program, Refuse, Set
 from kvsolve.model.syntax import parse
 from kvsolve.packs.catalog import Catalog
 from kvsolve.packs.cataloguing import load_catalog
+from kvsolve.packs.code_assignment import update_registry
 from kvsolve.packs.files import constraints_directory
 from kvsolve.packs.messages import hash_message
-from kvsolve.packs.registry import dump_registry, load_registry, update_registry
+from kvsolve.packs.registry import dump_registry, load_registry
 from kvsolve.packs.texts import TextError, read_texts, text_for
 
 RELEASE = "0.5.18"

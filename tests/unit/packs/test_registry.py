@@ -7,15 +7,10 @@ import pytest
 
 from kvsolve.model.program import Place, Program, Refuse, Set
 from kvsolve.model.syntax import parse
+from kvsolve.packs.code_assignment import update_registry
+from kvsolve.packs.code_units import atoms_of
 from kvsolve.packs.messages import hash_message
-from kvsolve.packs.registry import (
-    Registry,
-    RegistryError,
-    atoms_of,
-    dump_registry,
-    load_registry,
-    update_registry,
-)
+from kvsolve.packs.registry import Registry, RegistryError, dump_registry, load_registry
 
 PAGE = "page_size > 1 and attention_backend == 'flashmla'"
 CHUNK = "chunked_prefill_size > 0 and page_size > 1 and chunked_prefill_size % page_size != 0"

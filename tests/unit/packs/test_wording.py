@@ -4,7 +4,7 @@ import pytest
 
 from kvsolve.model.program import Let, Place, Program, Refuse, Set
 from kvsolve.model.syntax import parse
-from kvsolve.packs.phrases import PhraseBook, listed
+from kvsolve.packs.phrase_book import PhraseBook, listed
 from kvsolve.packs.wording import Wording
 
 FLAGS = (
