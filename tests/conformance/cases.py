@@ -1,8 +1,9 @@
 """Breaking and keeping cases of entries: ``tests/cases/*.jsonl``.
 
-A line is ``{"code", "kind": "breaks" | "keeps", "sglang", "gpu", "model", "argv"}``. Where
-``checked`` is ``source``, the validator of a machine without a GPU cannot see the refusal, so that
-only kvsolve is asked.
+A line is ``{"code", "kind": "breaks" | "keeps", "sglang", "gpu", "model", "argv"}``; with ``stage``
+it is judged to that stage only. A breaking case of a rewrite is accepted and has ``dest`` and
+``after``: the flag and the value that the entry gives it. Where ``checked`` is ``source``, the
+validator of a machine without a GPU did not bear the case out, so that only kvsolve is asked.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ def job_of(case: Case) -> Outcome:
         "model": case["model"],
         "argv": case["argv"],
         **({"env": case["env"]} if "env" in case else {}),
-        "judged_to": "attention",
+        "judged_to": case.get("stage", "attention"),
     }
 
 
@@ -58,14 +59,17 @@ def disagreements(release: str, workers: int) -> tuple[int, Sequence[Outcome]]:
     """Run a release's cases through its validator.
 
     Returns:
-        How many were run, and those that came out otherwise: a breaking case that is accepted or a
-        keeping one that is refused.
+        How many were run, and those that came out otherwise: a breaking case that is accepted, a
+        keeping one that is refused, or a rewrite to another value.
     """
     cases = [case for case in read_cases(release) if case.get("checked") != "source"]
     outcomes = run_jobs(release, [job_of(case) for case in cases], workers)
     wrong = []
     for case, outcome in zip(cases, outcomes, strict=True):
-        if (outcome["status"] == "ok") != (case["kind"] == "keeps"):
+        accepted = outcome["status"] == "ok"
+        if accepted != (case["kind"] == "keeps" or "dest" in case) or (
+            "dest" in case and outcome["resolved"].get(case["dest"]) != case["after"]
+        ):
             told = ("id", "platform", "model", "argv", "status", "stage", "type", "where")
             wrong.append({name: outcome.get(name) for name in told})
     return len(cases), wrong

@@ -38,10 +38,6 @@ PLATFORM_KEYS = (
     "torch",
 )
 MODEL_KEYS = ("hf_config", "hf_text_config", "model_config", "model_helpers", "raw")
-OF_THIS_MACHINE = ("utils.common.get_cpu_memory_capacity",)
-"""Facts of the machine that records, not of the platform that it plays."""
-
-
 BASE = "h100"
 
 
@@ -74,8 +70,6 @@ def pack(found: Iterable[Facts]) -> Facts:
     release = ""
     for facts in found:
         release = facts["release"]
-        for name in OF_THIS_MACHINE:
-            facts["platform_helpers"].pop(name, None)
         platforms[facts["platform"]] = {k: facts[k] for k in PLATFORM_KEYS if k in facts}
         told = {key: facts[key] for key in MODEL_KEYS if key in facts}
         by_model.setdefault(facts["model"], {})[facts["platform"]] = told

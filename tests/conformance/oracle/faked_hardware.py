@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-__all__ = ["DEVICES", "FakeStream", "install"]
+__all__ = ["DEVICES", "FakeStream", "fake_sockets", "install"]
 
 DEVICES = 8
+HOST_MEMORY = 256 << 30
 CUDA, ROCM, CUDNN, DRIVER = "13.0", "7.0.51831", 91501, "580.95.05"
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -40,6 +41,7 @@ def install(platform: str, site: Path) -> GpuProfile:
     pins = placeholders.pinned_versions(site)
     placeholders.fake_metadata(pins)
     _vendor_tools(profile)
+    _host()
     _torch(profile, pins.get("torch", ""))
     placeholders.install(placeholders.packages_of(profile), _fill(profile))
     return profile
@@ -52,6 +54,27 @@ def _environment(profile: GpuProfile) -> None:
     os.environ.update(profile.environment)
     if profile.kind == "cpu":
         os.environ["SGLANG_USE_CPU_ENGINE"] = "1"
+
+
+def _host() -> None:
+    """Give every profile the same host memory, half of it free."""
+    import psutil
+
+    real = psutil.virtual_memory
+    psutil.virtual_memory = lambda: real()._replace(
+        total=HOST_MEMORY, available=HOST_MEMORY // 2, used=HOST_MEMORY // 2, free=HOST_MEMORY // 2
+    )
+
+
+def fake_sockets(common: Any) -> None:
+    """No known sockets and no limit of a container, so that all host memory counts.
+
+    Args:
+        common: The release's module ``sglang.srt.utils.common``.
+    """
+    for name, answer in (("get_instance_memory_status", None), ("get_cpu_ids_by_node", [])):
+        if hasattr(common, name):
+            setattr(common, name, lambda *_, answer=answer: answer)
 
 
 def _torch(profile: GpuProfile, pinned: str) -> None:

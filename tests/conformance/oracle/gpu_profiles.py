@@ -82,7 +82,7 @@ GPU_PROFILES: Mapping[str, GpuProfile] = {
     "mi300x-aiter": _hip("AMD Instinct MI300X", 196592, 304, "gfx942", aiter=True),
     "mi325x": _hip("AMD Instinct MI325X", 262128, 304, "gfx942"),
     "mi355x": _hip("AMD Instinct MI355X", 294896, 256, "gfx950"),
-    "cpu": GpuProfile("cpu"),
+    "cpu": GpuProfile("cpu", memory=262144),
     "xpu": GpuProfile("xpu", "Intel(R) Data Center GPU Max 1550", memory=65536, processors=448),
     "npu": GpuProfile("npu", "Ascend910B", memory=65536),
 }

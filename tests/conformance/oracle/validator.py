@@ -62,7 +62,9 @@ class Validator:
         self.warnings = quarantine.count_warnings()
         quarantine.block_network()
         from sglang.srt import server_args
+        from sglang.srt.utils import common
 
+        faked_hardware.fake_sockets(common)
         self.server_args = server_args
         self.resolves_once = hasattr(server_args.ServerArgs, "resolve_once")
         self._watch_construction()
@@ -88,7 +90,7 @@ class Validator:
             "warnings": self.warnings.count,
         }
         if self.args is not None and verdict["status"] != "parse-error":
-            outcome["resolved"] = self.fields()
+            outcome["resolved"] = self.resolved or self.fields()
             outcome["resolved_complete"] = steps.current not in ("parse", "args")
         if steps.outcomes:
             outcome["outcomes"] = steps.outcomes
@@ -110,6 +112,7 @@ class Validator:
 
     def _begin(self, steps: Steps, *, only_args: bool) -> None:
         self.args: Any = None
+        self.resolved: dict[str, Any] = {}
         self.only_args = only_args
         self.steps = steps
         self.warnings.count = 0
@@ -140,6 +143,7 @@ class Validator:
             self.args.resolve_once()
         steps.current = "check"
         self.args.check_server_args()
+        self.resolved = self.fields()  # later stages of some releases write to the arguments
         if not self.only_args:
             LaterStages(self.args, steps, self.profile.kind).run()
             steps.current = "done"
