@@ -13,20 +13,15 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.errors import KvsolveError
 from kvsolve.model.context import Config
 from kvsolve.model.expression import (
-    Crash,
     Expr,
     Operand,
-    Unknown,
-    is_constant,
-    raw,
-    substitute,
     walk,
 )
-from kvsolve.packs.compile import compile_predicate, initial_slots
-from kvsolve.packs.evaluate import Interpreter, NotReached
+from kvsolve.packs.compile import initial_slots
+from kvsolve.packs.evaluate import Interpreter
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import State, bare, default_of, domain_of
-from kvsolve.solve.network import Network, network_of, outcome
+from kvsolve.solve.network import CRASHED, Network, network_of, outcome
 from kvsolve.solve.reasons import is_broken
 from kvsolve.solve.space import spelling
 
@@ -154,85 +149,112 @@ class _Maker:
         dests: tuple[str, ...],
         states: tuple[tuple[State, ...], ...],
     ) -> None:
-        self.facts, self.network, self.states = prepared.facts, network, states
-        self.position = {dest: at for at, dest in enumerate(dests)}
+        self.facts, self.network, self.dests, self.states = prepared.facts, network, dests, states
         self.held = initial_slots(config.values, config.given)
-        self.memo: dict[Expr, Operand] = {}
+        self.config = config
+        self.position = {dest: at for at, dest in enumerate(dests)}
+        self.slots: dict[Operand, list[str]] = {}
 
     def constraint(self, broken: Operand) -> GridConstraint | bool:
         """A refusal's guard as a constraint; False where it always holds, True where never."""
-        term = self.substituted(broken)
-        slots = sorted({t.args[0] for t in walk(term) if t.op == "ref"})
-        scope = tuple(sorted({p for s in slots if (p := self.position.get(bare(s))) is not None}))
+        term = self.folded(_parts_of(broken))
+        scope = tuple(sorted(self.position[d] for d in self.read(term)))
         if not scope:
-            fixed = {(s, 0): self.held[s] for s in slots}
-            return not is_broken(outcome(Interpreter(fixed, self.facts), term))
-        return GridConstraint(scope, self.predicate(term, slots, scope))
+            return not self.stops(term)
+        decision = _Decision(self, term, scope)
+        return GridConstraint(scope, decision.allows)
 
-    def substituted(self, broken: Operand) -> Operand:
-        """The guard with held flags filled in.
+    def read(self, term: Operand) -> set[str]:
+        """The varying flags that a term reads."""
+        refs = (t for t in walk(*(term if isinstance(term, tuple) else (term,))) if t.op == "ref")
+        return {bare(t.args[0]) for t in refs} & set(self.dests)
 
-        Folding must not drop what may only crash, nor decide what a missing fact leaves open.
-        """
-        if self.network.is_unsure(broken):
-            return broken
-        if isinstance(broken, Expr) and broken.op == "and" and broken.args[-1] is False:
-            parts = (substitute(a, self.leaf, self.memo) for a in broken.args)
-            return raw("and", *parts)
-        return substitute(broken, self.leaf, self.memo)
-
-    def leaf(self, term: Expr) -> Operand:
-        if term.op == "ref" and bare(term.args[0]) not in self.position:
-            value = self.held.get(term.args[0])
-            return value if is_constant(value) else term
+    def folded(self, term: Operand) -> Operand:
+        """A guard under the values of the flags that are held."""
+        if isinstance(term, tuple):
+            return tuple(self.folded(part) for part in term)
+        if not isinstance(term, Expr):
+            return term
+        for dest in sorted({bare(ref.args[0]) for ref in self.network.refs_of(term)}):
+            if dest not in self.position and isinstance(term, Expr):
+                state = State(self.config.values.get(dest), dest in self.config.given)
+                term = self.network.assigner(dest, state).fold(term)
         return term
 
-    def predicate(
-        self, term: Operand, slots: list[str], scope: tuple[int, ...]
-    ) -> Callable[..., bool]:
-        base = {s: self.held[s] for s in slots if bare(s) not in self.position}
-        moving = [
-            (s, s.startswith("given."), scope.index(self.position[bare(s)]))
-            for s in slots
-            if bare(s) in self.position
+    def slots_of(self, term: Operand) -> list[str]:
+        """The slots that a term reads."""
+        found = self.slots.get(term)
+        if found is None:
+            parts = term if isinstance(term, tuple) else (term,)
+            found = self.slots[term] = [t.args[0] for t in walk(*parts) if t.op == "ref"]
+        return found
+
+    def stops(self, term: Operand, at: Mapping[int, int] | None = None) -> bool:
+        """Whether upstream stops, by the exact interpreter."""
+        slots = {(name, 0): self.held[name] for name in self.slots_of(term)}
+        for position, number in (at or {}).items():
+            dest, state = self.dests[position], self.states[position][number]
+            slots[dest, 0] = slots[f"raw.{dest}", 0] = state.value
+            slots[f"given.{dest}", 0] = state.value if state.typed else None
+        run = Interpreter(slots, self.facts)
+        if not isinstance(term, tuple):
+            return is_broken(outcome(run, term))
+        when = outcome(run, term[0])
+        return when is CRASHED or (is_broken(when) and outcome(run, term[1]) is CRASHED)
+
+
+def _parts_of(broken: Operand) -> Operand:
+    """The guard; for a mere crash its condition and what may crash, which folding keeps apart."""
+    if isinstance(broken, Expr) and broken.op == "and" and broken.args[-1] is False:
+        return broken.args[:2]
+    return broken
+
+
+class _Decision:
+    """A guard as a decision diagram: one flag is filled in after the other, equal rests are one."""
+
+    def __init__(self, maker: _Maker, term: Operand, scope: tuple[int, ...]) -> None:
+        self.maker, self.term, self.scope = maker, term, scope
+        self.exact = maker.network.is_unsure(term[0] if isinstance(term, tuple) else term)
+        if isinstance(term, tuple):
+            self.exact = self.exact or maker.network.is_unsure(term[1])
+        self.rows: dict[tuple[Operand, int], list[Operand | None]] = {}
+        self.ends: dict[Operand, bool] = {}
+        self.known: dict[tuple[int, ...], bool] = {}
+        self.assigners = [
+            [maker.network.assigner(maker.dests[p], s) for s in maker.states[p]] for p in scope
         ]
-        states = [self.states[p] for p in scope]
-        broken = _evaluator(term, self.facts)
-        known: dict[tuple[int, ...], bool] = {}
 
-        def allows(*at: int) -> bool:
-            found = known.get(at)
+    def allows(self, *at: int) -> bool:
+        """Whether states of the flags in the scope are accepted."""
+        if self.exact:
+            found = self.known.get(at)
             if found is None:
-                values = dict(base)
-                for slot, given, place in moving:
-                    state = states[place][at[place]]
-                    values[slot] = state.value if state.typed or not given else None
-                found = known[at] = not broken(values)
+                member = dict(zip(self.scope, at, strict=True))
+                found = self.known[at] = not self.maker.stops(self.term, member)
             return found
+        node = self.term
+        for place, number in enumerate(at):
+            if not isinstance(node, (Expr, tuple)):
+                break
+            row = self.rows.get((node, place))
+            if row is None:
+                row = self.rows[node, place] = [None] * len(self.assigners[place])
+            step = row[number]
+            if step is None:
+                step = row[number] = _settled(self.assigners[place][number].fold(node))
+            node = step
+        return self.ends[node] if node in self.ends else self.end(node)
 
-        return allows
+    def end(self, node: Operand) -> bool:
+        """What a guard with every flag filled in says; kept."""
+        stops = bool(node) if not isinstance(node, (Expr, tuple)) else self.maker.stops(node)
+        found = self.ends[node] = not stops
+        return found
 
 
-def _evaluator(term: Operand, facts: Any) -> Callable[[dict[str, Any]], bool]:
-    """Whether a guard stops upstream, as a function of slot values."""
-
-    def exactly(values: dict[str, Any]) -> bool:
-        run = Interpreter({(s, 0): v for s, v in values.items()}, facts)
-        return is_broken(outcome(run, term))
-
-    try:
-        run = compile_predicate(term)
-    except (SyntaxError, RecursionError, MemoryError):
-        return exactly
-
-    def fast(values: dict[str, Any]) -> bool:
-        try:
-            return bool(run(values, facts))
-        except Unknown:
-            return False
-        except (Crash, NotReached):
-            return True
-        except Exception:
-            return exactly(values)
-
-    return fast
+def _settled(node: Operand) -> Operand:
+    """A folded guard; True or False where that is all that is left of it."""
+    if isinstance(node, tuple):
+        return node if isinstance(node[0], Expr) or node[0] else False
+    return node if isinstance(node, Expr) else bool(node)
