@@ -29,8 +29,28 @@ _DEPTH = 6
 _LOOK_THROUGH = 12
 _OPPOSITE = {"ne": "eq", "not_in": "in", "is_not": "is"}
 _NEVER_NONE = frozenset(
-    [*COMPARISONS, "and", "or", "not", "any", "collect", "pick", "table", "tuple", "hasattr"]
-    + ["isinstance", "add", "sub", "mul", "floordiv", "mod", "truediv", "pow", "neg", "env_is_set"]
+    [
+        *COMPARISONS,
+        "and",
+        "or",
+        "not",
+        "any",
+        "collect",
+        "pick",
+        "table",
+        "tuple",
+        "hasattr",
+        "isinstance",
+        "add",
+        "sub",
+        "mul",
+        "floordiv",
+        "mod",
+        "truediv",
+        "pow",
+        "neg",
+        "env_is_set",
+    ]
 )
 _MAYBE_NONE_CALLS = frozenset({"max", "min"})
 
@@ -160,7 +180,7 @@ class Assumptions:
         return inner if not isinstance(inner, Expr) else term
 
     def decide(self, op: str, subject: Operand, constant: Constant) -> bool | None:
-        """The outcome of a comparison with a constant, where every possible value gives the same."""
+        """The outcome of a comparison with a constant, if every possible value gives the same."""
         return self._decide(op, subject, constant, _LOOK_THROUGH)
 
     def _decide(self, op: str, subject: Operand, constant: Constant, budget: int) -> bool | None:
@@ -183,7 +203,7 @@ class Assumptions:
             return self._decide(op, level.pinned[subject], constant, budget - 1)
         other = lookup(op, subject, constant)
         if other is not None and other in level.truths:
-            return level.truths[other]
+            return bool(level.truths[other])
         if constant is None and op in ("is", "is_not", "eq", "ne") and never_none(subject):
             return op in ("is_not", "ne")
         if subject.op == "ref" and subject in self.meaning:
@@ -204,7 +224,7 @@ class Assumptions:
             return None
         if not isinstance(meaning, Expr):
             return bool(meaning)
-        known = self.levels[-1].truths.get(meaning)
+        known: bool | None = self.levels[-1].truths.get(meaning)
         return known if known is not None else self._truth(meaning, budget - 1)
 
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import METHODS, Expr, Operand, if_, is_constant, node, raw
 from kvsolve.upstream.reader import calls, classes, names, operators, record
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -29,6 +28,9 @@ from kvsolve.upstream.reader.values import (
     Value,
     View,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["environment", "item", "part", "read", "write"]
 
@@ -138,7 +140,9 @@ def _of_class(run: Run, owner: ClassValue, name: str, default: Value) -> Value:
         return value
     method = classes.method(run, owner, name)
     if method is None:
-        return External(f"{owner.module.name}.{owner.name}.{name}") if default is ABSENT else default
+        return (
+            External(f"{owner.module.name}.{owner.name}.{name}") if default is ABSENT else default
+        )
     bound = owner if "classmethod" in classes.decorators(method) else ABSENT
     return FunctionValue(method.module, method.node, None, bound, method.owner)
 
@@ -309,13 +313,13 @@ def search(run: Run, table: Table, key: Value, default: Value) -> Value:
 
 def part(run: Run, owner: Value, low: Operand, high: Operand, step: Operand) -> Value:
     """``owner[low:high:step]``."""
-    if isinstance(owner, HeapRef):
-        payload = run.payload(owner)
-        if isinstance(payload, Sequence) and payload.certain and not isinstance(low, Expr) and not isinstance(high, Expr):
-            items = [x for _, x in payload.items][low:high:step]  # type: ignore[misc]
-            return run.new_list(items)
-    if isinstance(owner, (tuple, str, range)) and not any(isinstance(b, Expr) for b in (low, high, step)):
-        return owner[low:high:step]  # type: ignore[misc]
+    payload = run.payload(owner) if isinstance(owner, HeapRef) else None
+    if not any(isinstance(bound, Expr) for bound in (low, high, step)):
+        bounds: Any = slice(low, high, step)
+        if isinstance(payload, Sequence) and payload.certain:
+            return run.new_list([item for _, item in payload.items][bounds])
+        if isinstance(owner, (tuple, str, range)):
+            return owner[bounds]
     if step is not None:
         raise Unreadable("a slice with a step")
     if owner is None:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import FUNCTIONS, Expr, Operand, all_of, any_of, is_constant, negate, node, raw
+from kvsolve.model.expression import (
+    FUNCTIONS,
+    Expr,
+    Operand,
+    all_of,
+    any_of,
+    is_constant,
+    negate,
+    node,
+    raw,
+)
 from kvsolve.upstream.reader import attributes, calls, classes, expressions, iteration
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -27,12 +35,19 @@ from kvsolve.upstream.reader.values import (
     is_operand,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from kvsolve.upstream.reader.run import Run
+
 __all__ = ["call", "table"]
 
 Args = list[Value]
 Kwargs = dict[str, Value]
 _EXCEPTIONS = ("Error", "Exception", "Warning")
-_TYPES = frozenset({"int", "str", "list", "dict", "float", "bool", "tuple", "set", "frozenset", "bytes"})
+_TYPES = frozenset(
+    {"int", "str", "list", "dict", "float", "bool", "tuple", "set", "frozenset", "bytes"}
+)
 
 
 def call(run: Run, name: str, args: Args, kwargs: Kwargs) -> Value:
@@ -64,7 +79,7 @@ def _plain(run: Run, name: str, args: Args, kwargs: Kwargs) -> Value:
         at = next(i for i, a in enumerate(args) if isinstance(a, Union))
         union = args[at]
         sides = [
-            run.arm(lambda s=side: _plain(run, name, [*args[:at], s, *args[at + 1 :]], {}))  # type: ignore[misc]
+            run.arm(lambda s=side: _plain(run, name, [*args[:at], s, *args[at + 1 :]], {}))
             for side in (union.then, union.other)
         ]
         return merge_values(run, union.test, *sides)
@@ -116,7 +131,11 @@ def _quantifier(run: Run, args: Args, is_any: bool) -> Value:
 def _collection(name: str) -> Callable[[Run, Args, Kwargs], Value]:
     def build(run: Run, args: Args, kwargs: Kwargs) -> Value:
         if not args:
-            return {"tuple": (), "frozenset": frozenset()}.get(name) if name in ("tuple", "frozenset") else run.new_list([], name)
+            return (
+                {"tuple": (), "frozenset": frozenset()}.get(name)
+                if name in ("tuple", "frozenset")
+                else run.new_list([], name)
+            )
         source = args[0]
         if isinstance(source, Stash):
             return source
@@ -201,7 +220,9 @@ def _computed(run: Run, owner: Value, name: Operand, default: Value) -> Value:
     """``getattr`` whose name is one of a few constants."""
     if isinstance(name, Expr) and name.op == "if":
         test, then, other = name.args
-        return merge_values(run, test, _computed(run, owner, then, default), _computed(run, owner, other, default))
+        return merge_values(
+            run, test, _computed(run, owner, then, default), _computed(run, owner, other, default)
+        )
     if isinstance(name, Expr) and name.op == "ref" and name in run.log.meaning:
         return _computed(run, owner, run.log.meaning[name], default)
     if not isinstance(name, str):
@@ -216,7 +237,12 @@ def _hasattr(run: Run, args: Args, kwargs: Kwargs) -> Value:
     if isinstance(owner, Expr):
         return node("hasattr", owner, name)
     if isinstance(owner, Union):
-        return node("if", owner.test, _hasattr(run, [owner.then, name], {}), _hasattr(run, [owner.other, name], {}))
+        return node(
+            "if",
+            owner.test,
+            _hasattr(run, [owner.then, name], {}),
+            _hasattr(run, [owner.other, name], {}),
+        )
     try:
         attributes.read(run, owner, name)
     except (Unreadable, Dead):
@@ -243,7 +269,9 @@ def _type_name(kind: Value) -> str:
 
 def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
     if isinstance(value, Union):
-        return node("if", value.test, _is_of(run, value.then, kinds), _is_of(run, value.other, kinds))
+        return node(
+            "if", value.test, _is_of(run, value.then, kinds), _is_of(run, value.other, kinds)
+        )
     if isinstance(value, Expr):
         if value.op == "if":
             test, then, other = value.args
@@ -271,7 +299,9 @@ def _configures(value: Expr, kind: str) -> bool:
     while value.op in ("attr", "getattr", "item") and isinstance(value.args[0], Expr):
         value = value.args[0]
     root = str(value.args[0]) if value.op in ("fact", "helper") else ""
-    return kind.endswith("Config") and (root.split(".")[-1].endswith("config") or root == "config_of")
+    return kind.endswith("Config") and (
+        root.split(".")[-1].endswith("config") or root == "config_of"
+    )
 
 
 def _lineage(run: Run, cls: ClassValue) -> list[str]:

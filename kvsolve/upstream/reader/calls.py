@@ -7,7 +7,15 @@ from dataclasses import dataclass
 
 from kvsolve.model.expression import Expr, Operand, children, is_constant, raw
 from kvsolve.model.syntax import render
-from kvsolve.upstream.reader import builtins, classes, expressions, iteration, methods, special, statements
+from kvsolve.upstream.reader import (
+    builtins,
+    classes,
+    expressions,
+    iteration,
+    methods,
+    special,
+    statements,
+)
 from kvsolve.upstream.reader.run import Call, Run
 from kvsolve.upstream.reader.state import State, joined, merge_values
 from kvsolve.upstream.reader.values import (
@@ -112,7 +120,9 @@ def external(run: Run, name: str, args: list[Value], kwargs: dict[str, Value]) -
     return raw("opaque", f"{name}({', '.join(map(render, given))})")
 
 
-def _function(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _function(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     if not isinstance(function.node, ast.Lambda):
         handler = special.SPECIAL.get(function.name)
         if handler is not None:
@@ -143,7 +153,9 @@ def _is_generator(run: Run, tree: ast.AST) -> bool:
     return run.generators[tree]
 
 
-def _boundary(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> bool:
+def _boundary(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> bool:
     """Whether a call depends on facts only, so that it can become one when it is unreadable."""
     if isinstance(function.node, ast.Lambda) or function.scope is not None:
         return False
@@ -176,7 +188,9 @@ def _facts_only(run: Run, term: Expr) -> bool:
     return all(facts_only(run, c) for c in children(term))
 
 
-def _attempt(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def _attempt(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """Read a call over facts; when something in it cannot be read, make the call itself a fact."""
     gaps, mark, depth, state = len(run.gaps), len(run.log.steps), run.depth(), run.state
     run.state = dict(state)
@@ -203,9 +217,7 @@ def _attempt(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[
     return external(run, function.dotted, given, named)
 
 
-def inline(
-    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
-) -> Value:
+def inline(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """Read a function's body for this call."""
     number = run.next_object()
     run.parents[number] = function.scope
@@ -221,7 +233,9 @@ def inline(
         run.calls.pop()
 
 
-def _returned(run: Run, function: FunctionValue, number: int, outcomes: statements.Outcomes) -> Value:
+def _returned(
+    run: Run, function: FunctionValue, number: int, outcomes: statements.Outcomes
+) -> Value:
     """One value and state out of the ways in which a function returns."""
     names = _locals_of(run, function)
     ends = [
@@ -274,7 +288,9 @@ def _nonlocals(run: Run, tree: ast.FunctionDef | ast.AsyncFunctionDef) -> frozen
     return run.nonlocals_of[tree]
 
 
-def _bind(run: Run, function: FunctionValue, number: int, args: list[Value], kwargs: dict[str, Value]) -> None:
+def _bind(
+    run: Run, function: FunctionValue, number: int, args: list[Value], kwargs: dict[str, Value]
+) -> None:
     signature = function.node.args
     at = Frame(function.module, function.scope)
     positional = [a.arg for a in (*signature.posonlyargs, *signature.args)]
@@ -296,14 +312,23 @@ def _bind(run: Run, function: FunctionValue, number: int, args: list[Value], kwa
     _bind_rest(run, function, number, args[len(positional) :], kwargs, at)
 
 
-def _or_default(run: Run, given: Perhaps, defaults: list[ast.expr], position: int, at: Frame) -> Value:
+def _or_default(
+    run: Run, given: Perhaps, defaults: list[ast.expr], position: int, at: Frame
+) -> Value:
     if position < 0:
         raise Unreadable("an argument that may be absent")
-    return merge_values(run, given.there, given.value, expressions.evaluate(run, defaults[position], at))
+    return merge_values(
+        run, given.there, given.value, expressions.evaluate(run, defaults[position], at)
+    )
 
 
 def _bind_rest(
-    run: Run, function: FunctionValue, number: int, rest: list[Value], kwargs: dict[str, Value], at: Frame
+    run: Run,
+    function: FunctionValue,
+    number: int,
+    rest: list[Value],
+    kwargs: dict[str, Value],
+    at: Frame,
 ) -> None:
     signature = function.node.args
     if signature.vararg:
@@ -315,14 +340,19 @@ def _bind_rest(
         if name in kwargs:
             value = kwargs.pop(name)
             if isinstance(value, Perhaps):
-                value = _or_default(run, value, [default] if default else [], 0 if default else -1, at)
+                value = _or_default(
+                    run, value, [default] if default else [], 0 if default else -1, at
+                )
         elif default is not None:
             value = expressions.evaluate(run, default, at)
         else:
             raise Unreadable(f"the argument {name} of {function.name} is not given")
         run.state["local", number, name] = value
     if signature.kwarg:
-        entries = {k: (v.there, v.value) if isinstance(v, Perhaps) else (True, v) for k, v in kwargs.items()}
+        entries = {
+            k: (v.there, v.value) if isinstance(v, Perhaps) else (True, v)
+            for k, v in kwargs.items()
+        }
         run.state["local", number, signature.kwarg.arg] = builtins.table(run, entries)
     elif kwargs:
         raise Unreadable(f"unknown arguments {sorted(kwargs)} for {function.name}")

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, node, raw
 from kvsolve.upstream.reader import calls, expressions, iteration
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import (
     ABSENT,
     ClassValue,
     Dead,
-    External,
     Frame,
     FunctionValue,
     Unreadable,
@@ -20,6 +19,9 @@ from kvsolve.upstream.reader.values import (
     View,
     is_operand,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = [
     "attribute",
@@ -102,7 +104,10 @@ def _assigned(statement: ast.stmt, name: str) -> ast.expr | None:
 def method(run: Run, cls: ClassValue, name: str) -> FunctionValue | None:
     """A method of a class or its bases, not bound."""
     for statement in cls.node.body:
-        if isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef)) and statement.name == name:
+        if (
+            isinstance(statement, (ast.FunctionDef, ast.AsyncFunctionDef))
+            and statement.name == name
+        ):
             return FunctionValue(cls.module, statement, owner=cls)
     for base in bases(run, cls):
         found = method(run, base, name)
@@ -164,14 +169,21 @@ def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Va
     reference = run.allocate(Instance(cls, {}))
     initialiser = method(run, cls, "__init__")
     if initialiser is not None:
-        calls.call(run, FunctionValue(initialiser.module, initialiser.node, None, reference, initialiser.owner), args, kwargs)
+        calls.call(
+            run,
+            FunctionValue(initialiser.module, initialiser.node, None, reference, initialiser.owner),
+            args,
+            kwargs,
+        )
         return reference
     if "NamedTuple" not in base_names(cls) and not _has_fields(run, cls):
         return reference
     run.store(reference, Instance(cls, _fields(run, cls, args, kwargs)))
     after = method(run, cls, "__post_init__")
     if after is not None:
-        calls.call(run, FunctionValue(after.module, after.node, None, reference, after.owner), [], {})
+        calls.call(
+            run, FunctionValue(after.module, after.node, None, reference, after.owner), [], {}
+        )
     return reference
 
 
@@ -218,7 +230,9 @@ def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, Cla
     return list(out.values())
 
 
-def _fields(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> dict[str, Value]:
+def _fields(
+    run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]
+) -> dict[str, Value]:
     attributes: dict[str, Value] = {}
     for position, (name, default, owner) in enumerate(_declared(run, cls)):
         if position < len(args):
@@ -234,8 +248,8 @@ def _default(run: Run, tree: ast.expr, frame: Frame) -> Value:
     if isinstance(tree, ast.Call) and ast.unparse(tree.func).split(".")[-1] == "field":
         given = {k.arg: k.value for k in tree.keywords}
         if "default_factory" in given:
-            return calls.call(run, expressions.evaluate(run, given["default_factory"], frame), [], {})
+            return calls.call(
+                run, expressions.evaluate(run, given["default_factory"], frame), [], {}
+            )
         return expressions.evaluate(run, given["default"], frame) if "default" in given else None
     return expressions.evaluate(run, tree, frame)
-
-

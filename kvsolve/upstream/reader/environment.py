@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, if_, node, raw
-from kvsolve.upstream.reader.run import Run
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["kind_of", "parsed"]
 
@@ -18,9 +21,10 @@ def kind_of(run: Run, name: str) -> str:
     module = run.modules.get(_MODULE)
     table = module.definitions.get("Envs") if module else None
     for statement in table.body if isinstance(table, ast.ClassDef) else ():
-        if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.Call):
-            if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
-                return ast.unparse(statement.value.func)
+        if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
+            continue
+        if any(isinstance(t, ast.Name) and t.id == name for t in statement.targets):
+            return ast.unparse(statement.value.func)
     return ""
 
 

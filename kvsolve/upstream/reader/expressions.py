@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import (
     Expr,
@@ -16,8 +15,15 @@ from kvsolve.model.expression import (
     node,
     raw,
 )
-from kvsolve.upstream.reader import attributes, calls, iteration, loops, names, operators, statements
-from kvsolve.upstream.reader.run import Run
+from kvsolve.upstream.reader import (
+    attributes,
+    calls,
+    iteration,
+    loops,
+    names,
+    operators,
+    statements,
+)
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     Dead,
@@ -29,6 +35,11 @@ from kvsolve.upstream.reader.values import (
     Unreadable,
     Value,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["condition", "evaluate", "prune", "truth"]
 
@@ -204,9 +215,7 @@ def _rest(run: Run, value: Value, rest: list[ast.expr], is_and: bool, frame: Fra
     run.state = dict(before)
     go_on = test if is_and else negate(test)
     with run.under(go_on):
-        more = run.arm(
-            lambda: _rest(run, evaluate(run, rest[0], frame), rest[1:], is_and, frame)
-        )
+        more = run.arm(lambda: _rest(run, evaluate(run, rest[0], frame), rest[1:], is_and, frame))
     run.state = run.merge(go_on, run.state, before)
     if (run.is_boolean(value) or isinstance(value, HeapRef)) and run.is_boolean(more):
         return all_of(test, more) if is_and else any_of(test, more)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.upstream.reader.modules import Module, Modules
 from kvsolve.upstream.reader.values import ClassValue
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.upstream.reader.modules import Module, Modules
 
 __all__ = ["RecordFields", "record_class", "record_fields"]
 
@@ -57,7 +60,8 @@ def record_fields(modules: Modules) -> RecordFields:
                     continue
                 name = statement.target.id
                 defaults[name] = _literal(statement.value)
-                fallbacks.update({name: f for f in _fallback(statement.annotation)})
+                for fallback in _fallback(statement.annotation):
+                    fallbacks[name] = fallback
     return RecordFields(defaults, fallbacks)
 
 

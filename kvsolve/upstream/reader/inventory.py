@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, walk
 from kvsolve.model.program import Refuse
-from kvsolve.upstream.reader.run import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["Row", "count", "take"]
 

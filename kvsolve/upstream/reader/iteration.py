@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Expr, Operand, all_of, is_constant, negate, node
 from kvsolve.upstream.reader import classes, names
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import ClassValue, Dead, HeapRef, Union, Unreadable, Value
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["Items", "items", "iterable", "table_of"]
 
@@ -49,7 +51,9 @@ def items(run: Run, value: Value) -> Items:
         return [(True, classes.attribute(run, value, n)) for n in enum_members(value)]
     if value is None or isinstance(value, (bool, int, float)):
         raise Dead("TypeError")
-    raise Unreadable(f"iteration over {value.op if isinstance(value, Expr) else type(value).__name__}")
+    raise Unreadable(
+        f"iteration over {value.op if isinstance(value, Expr) else type(value).__name__}"
+    )
 
 
 def _known_items(run: Run, owner: Operand) -> Items | None:

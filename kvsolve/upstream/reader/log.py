@@ -13,8 +13,24 @@ from kvsolve.model.syntax import FACT_ROOTS
 __all__ = ["Log", "free_variables", "weight"]
 
 _RESERVED = frozenset(
-    [*FACT_ROOTS, *FUNCTIONS, *METHODS, *keyword.kwlist, "raw", "given", "environ", "is_set"]
-    + ["helper", "opaque", "crash", "pick", "table", "isinstance", "getattr", "hasattr"]
+    [
+        *FACT_ROOTS,
+        *FUNCTIONS,
+        *METHODS,
+        *keyword.kwlist,
+        "raw",
+        "given",
+        "environ",
+        "is_set",
+        "helper",
+        "opaque",
+        "crash",
+        "pick",
+        "table",
+        "isinstance",
+        "getattr",
+        "hasattr",
+    ]
 )
 _weights: dict[Expr, int] = {}
 _variables: dict[Expr, frozenset[int]] = {}

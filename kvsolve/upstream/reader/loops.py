@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
 from kvsolve.model.program import Need, Refuse
 from kvsolve.upstream.reader import expressions, iteration, statements
 from kvsolve.upstream.reader.log import free_variables
-from kvsolve.upstream.reader.run import Run
-from kvsolve.upstream.reader.state import State
 from kvsolve.upstream.reader.values import External, Frame, Union, Unreadable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kvsolve.upstream.reader.run import Run
+    from kvsolve.upstream.reader.state import State
 
 __all__ = ["each", "read_for"]
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kvsolve.packs.messages import hash_message
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 __all__ = ["literal_parts", "words"]
 

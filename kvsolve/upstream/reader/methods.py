@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import METHODS, Expr, Operand, all_of, any_of, if_, is_constant, negate, node, raw
+from kvsolve.model.expression import (
+    METHODS,
+    Expr,
+    Operand,
+    all_of,
+    any_of,
+    if_,
+    is_constant,
+    negate,
+    node,
+    raw,
+)
 from kvsolve.upstream.reader import attributes, calls, iteration, operators, record
 from kvsolve.upstream.reader.environment import parsed
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     BoundMethod,
@@ -22,6 +31,11 @@ from kvsolve.upstream.reader.values import (
     Unreadable,
     Value,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["call"]
 
@@ -250,7 +264,7 @@ def _term(run: Run, owner: Expr, name: str, args: Args, kwargs: Kwargs) -> Value
         return owner
     if owner.op == "if" and not kwargs and any(is_constant(a) for a in owner.args[1:]):
         sides = [
-            run.arm(lambda s=side: calls.call(run, attributes.read(run, s, name), args, {}))  # type: ignore[misc]
+            run.arm(lambda s=side: calls.call(run, attributes.read(run, s, name), args, {}))
             for side in owner.args[1:]
         ]
         return merge_values(run, owner.args[0], *sides)
@@ -291,5 +305,3 @@ def _joined(run: Run, owner: Value, name: str, args: Args) -> Value:
         if all(c is True and isinstance(x, str) for c, x in found):
             return owner.join(x for _, x in found)
     return raw("opaque", "formatted text")
-
-

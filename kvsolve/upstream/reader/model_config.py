@@ -6,9 +6,10 @@ the model (``model.*``), and those of a draft's own configuration are facts of t
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from kvsolve.model.expression import Expr, negate
 from kvsolve.upstream.reader import calls, classes
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -22,6 +23,9 @@ from kvsolve.upstream.reader.values import (
     Value,
     View,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["construct", "of_record"]
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Definition", "Imported", "Module", "Modules", "Named", "Tree", "imports_of"]
 
@@ -45,7 +47,9 @@ _IN_PLACE = frozenset({"update", "append", "extend", "add", "setdefault", "disca
 Definition: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | Named | Imported"
 
 
-def imports_of(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator[tuple[str, Imported]]:
+def imports_of(
+    statement: ast.Import | ast.ImportFrom, package: str
+) -> Iterator[tuple[str, Imported]]:
     """Each name that an import statement binds; ``*`` for a star import."""
     if isinstance(statement, ast.Import):
         for alias in statement.names:
@@ -152,7 +156,10 @@ class Modules:
 
     def _load(self, name: str) -> Module | None:
         base = name.replace(".", "/")
-        for file, package in ((f"{base}.py", name.rpartition(".")[0]), (f"{base}/__init__.py", name)):
+        for file, package in (
+            (f"{base}.py", name.rpartition(".")[0]),
+            (f"{base}/__init__.py", name),
+        ):
             if self.tree.exists(file):
                 module = Module(name, file, package, self.tree.parse(file))
                 module.collect(module.tree.body)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import raw
 from kvsolve.upstream.reader import attributes, classes, expressions, statements
 from kvsolve.upstream.reader.modules import Imported, Named
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.values import (
     ABSENT,
     ClassValue,
@@ -21,6 +21,9 @@ from kvsolve.upstream.reader.values import (
     Unreadable,
     Value,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["follow", "global_name", "lookup"]
 
@@ -142,5 +145,3 @@ def _constant(run: Run, definition: Named, frame: Frame, name: str) -> Value:
         run.unmapped[label] += 1
         return raw("opaque", label)
     return value
-
-

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, is_constant, negate, node, raw
 from kvsolve.upstream.reader import attributes, iteration
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ClassValue,
@@ -19,6 +18,9 @@ from kvsolve.upstream.reader.values import (
     Value,
     is_operand,
 )
+
+if TYPE_CHECKING:
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["binary", "compare", "contains", "equal", "identical", "is_set", "overlay"]
 
@@ -47,7 +49,9 @@ def binary(run: Run, operator: type[ast.operator], a: Value, b: Value) -> Value:
     if op == "mod" and (isinstance(a, str) or _is_text(a)):
         return raw("opaque", "formatted text")
     if isinstance(a, Union):
-        return merge_values(run, a.test, binary(run, operator, a.then, b), binary(run, operator, a.other, b))
+        return merge_values(
+            run, a.test, binary(run, operator, a.then, b), binary(run, operator, a.other, b)
+        )
     if isinstance(a, HeapRef) or isinstance(b, HeapRef):
         return _collections(run, op, a, b)
     if isinstance(a, tuple) and isinstance(b, tuple) and op == "add":
@@ -88,7 +92,9 @@ def _collections(run: Run, op: str, a: Value, b: Value) -> Value:
 def filtered(run: Run, a: Value, b: Value, inside: bool) -> Value:
     """The set of the items of ``a`` that are (or are not) in ``b``."""
     if not iteration.iterable(run, a):
-        return node("bitand" if inside else "sub", *(node("call", "set", run.operand(x)) for x in (a, b)))
+        return node(
+            "bitand" if inside else "sub", *(node("call", "set", run.operand(x)) for x in (a, b))
+        )
     pairs = []
     for there, item in iteration.items(run, a):
         held = contains(run, item, b)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, node
 from kvsolve.upstream.reader import calls, expressions, iteration, names, operators, record
-from kvsolve.upstream.reader.modules import Module
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.values import RECORD, Dead, Frame, FunctionValue, Unreadable, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kvsolve.upstream.reader.modules import Module
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["apply_all"]
 
@@ -20,7 +24,9 @@ _BY_NAME = frozenset({"_register_for", "register_model_override"})
 _BY_PREDICATE = "register_model_override_predicate"
 
 
-def apply_all(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+def apply_all(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
     """Ask every provider on the present state, then declare what they answered, in order."""
     architecture, _, config = args
     answers: list[tuple[Operand, Value]] = []
@@ -28,7 +34,9 @@ def apply_all(run: Run, function: FunctionValue, args: list[Value], kwargs: dict
         when = run.assumed.condition(test)
         if when is False:
             continue
-        answer = _ask(run, when, provider, config) if isinstance(provider, FunctionValue) else provider
+        answer = (
+            _ask(run, when, provider, config) if isinstance(provider, FunctionValue) else provider
+        )
         if answer is not None:
             answers.append((when, answer))
     for when, answer in answers:
@@ -51,7 +59,10 @@ def _providers(run: Run, architecture: Value) -> Iterator[tuple[Operand, Value]]
             name = ast.unparse(decorator.func).split(".")[-1]
             provider = FunctionValue(module, definition)
             if name in _BY_NAME:
-                yield node("in", run.operand(architecture), _architectures(run, decorator, frame)), provider
+                yield (
+                    node("in", run.operand(architecture), _architectures(run, decorator, frame)),
+                    provider,
+                )
             elif name == _BY_PREDICATE:
                 predicate = expressions.evaluate(run, decorator.args[0], frame)
                 test = expressions.truth(run, calls.call(run, predicate, [architecture], {}))
@@ -63,7 +74,9 @@ def _architectures(run: Run, decorator: ast.Call, frame: Frame) -> tuple[str, ..
     out: list[str] = []
     for argument in decorator.args:
         if isinstance(argument, ast.Starred):
-            out += [x for _, x in iteration.items(run, expressions.evaluate(run, argument.value, frame))]
+            out += [
+                x for _, x in iteration.items(run, expressions.evaluate(run, argument.value, frame))
+            ]
         else:
             out.append(expressions.evaluate(run, argument, frame))
     return tuple(out)
@@ -74,7 +87,9 @@ def _definitions(run: Run) -> Iterator[tuple[Module, ast.FunctionDef]]:
     module = run.modules.get(_OVERRIDES)
     assert module is not None
     for statement in module.tree.body:
-        if isinstance(statement, ast.Import) and any("model_overrides" in a.name for a in statement.names):
+        if isinstance(statement, ast.Import) and any(
+            "model_overrides" in a.name for a in statement.names
+        ):
             yield from _of_package(run)
         elif isinstance(statement, ast.FunctionDef):
             yield module, statement
@@ -87,7 +102,9 @@ def _of_package(run: Run) -> Iterator[tuple[Module, ast.FunctionDef]]:
             for alias in statement.names:
                 member = run.modules.get(f"{_PACKAGE}.{alias.name}")
                 if member is not None:
-                    yield from ((member, d) for d in member.tree.body if isinstance(d, ast.FunctionDef))
+                    yield from (
+                        (member, d) for d in member.tree.body if isinstance(d, ast.FunctionDef)
+                    )
 
 
 def _ask(run: Run, when: Operand, provider: FunctionValue, config: Value) -> Value:

@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import Operand, all_of, negate, node
 from kvsolve.model.program import Place, Program
 from kvsolve.upstream.reader import calls, classes, inventory, names, tidy
-from kvsolve.upstream.reader.facts import FactNames
 from kvsolve.upstream.reader.fields import record_class, record_fields
 from kvsolve.upstream.reader.modules import Modules, Tree
 from kvsolve.upstream.reader.run import Run
-from kvsolve.upstream.reader.values import RECORD, Dead, FunctionValue, Union, Unreadable, Value, is_operand
+from kvsolve.upstream.reader.values import (
+    RECORD,
+    Dead,
+    FunctionValue,
+    Union,
+    Unreadable,
+    Value,
+    is_operand,
+)
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Collection, Mapping
+
+    from kvsolve.upstream.reader.facts import FactNames
 
 __all__ = ["Reading", "read_program", "read_release"]
 
@@ -81,7 +92,13 @@ def read_release(
     rows = inventory.take(run)
     steps = tidy.tidy(run.log.steps, frozenset(run.fields))
     return Reading(
-        Program(tree.release, tuple(steps), tuple(tidy.gaps(run.gaps)), _digest(run), inventory.count(rows)),
+        Program(
+            tree.release,
+            tuple(steps),
+            tuple(tidy.gaps(run.gaps)),
+            _digest(run),
+            inventory.count(rows),
+        ),
         run.unmapped,
         run.unreadable_functions,
         rows,
@@ -162,5 +179,3 @@ def _digest(run: Run) -> str:
     for file in run.modules.files_read():
         digest.update(f"{file}\0{run.tree.read(file)}\0".encode())
     return digest.hexdigest()
-
-

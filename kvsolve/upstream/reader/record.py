@@ -6,11 +6,10 @@ A write of a field moves the resolved view too where nothing was declared for it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, negate
 from kvsolve.upstream.reader import classes, iteration
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -23,6 +22,11 @@ from kvsolve.upstream.reader.values import (
     View,
     is_operand,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = [
     "declare",
@@ -165,5 +169,3 @@ def label(run: Run, value: Value, name: str) -> None:
         run.store(value, Sequence(payload.kind, payload.items, name))
     elif isinstance(payload, Table):
         run.store(value, Table(payload.entries, name))
-
-

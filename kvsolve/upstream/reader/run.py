@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import (
     Expr,
@@ -21,9 +20,7 @@ from kvsolve.model.expression import (
 )
 from kvsolve.model.program import Gap, Place
 from kvsolve.upstream.reader.assumptions import Assumptions, never_none
-from kvsolve.upstream.reader.facts import FactNames
 from kvsolve.upstream.reader.log import Log, free_variables, weight
-from kvsolve.upstream.reader.modules import Modules, Tree
 from kvsolve.upstream.reader.state import Instance, Sequence, State, Table, joined, merge
 from kvsolve.upstream.reader.values import (
     RECORD,
@@ -43,12 +40,39 @@ from kvsolve.upstream.reader.values import (
     is_operand,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.upstream.reader.facts import FactNames
+    from kvsolve.upstream.reader.modules import Modules, Tree
+
 __all__ = ["Call", "Handler", "Run"]
 
 _NAME_ABOVE = 12
 _FAILING = frozenset(
-    ["add", "sub", "mul", "floordiv", "mod", "truediv", "pow", "neg", "lt", "le", "gt", "ge"]
-    + ["item", "slice", "method", "attr", "crash", "bitor", "bitand", "lshift", "rshift"]
+    [
+        "add",
+        "sub",
+        "mul",
+        "floordiv",
+        "mod",
+        "truediv",
+        "pow",
+        "neg",
+        "lt",
+        "le",
+        "gt",
+        "ge",
+        "item",
+        "slice",
+        "method",
+        "attr",
+        "crash",
+        "bitor",
+        "bitand",
+        "lshift",
+        "rshift",
+    ]
 )
 _FAILING_CALLS = frozenset(["int", "float", "len", "max", "min", "sorted", "sum", "ceil", "floor"])
 _ORDER = frozenset(["lt", "le", "gt", "ge", "add", "sub", "mul", "neg"])
@@ -71,7 +95,9 @@ class Handler:
 
     def takes(self, exception: str) -> bool:
         """Tell whether an exception of that name is caught here."""
-        return bool(self.catches & {exception, "Exception", "BaseException", *_PARENTS.get(exception, ())})
+        return bool(
+            self.catches & {exception, "Exception", "BaseException", *_PARENTS.get(exception, ())}
+        )
 
 
 _PARENTS = {
@@ -301,7 +327,9 @@ class Run:
     def is_boolean(self, value: Value) -> bool:
         """Tell whether a value can only be true or false, looking through named results."""
         seen = 0
-        while isinstance(value, Expr) and value.op == "ref" and value in self.log.meaning and seen < 8:
+        while (
+            isinstance(value, Expr) and value.op == "ref" and value in self.log.meaning and seen < 8
+        ):
             value, seen = self.log.meaning[value], seen + 1
         return is_operand(value) and is_boolean(value)
 
@@ -370,7 +398,9 @@ class Run:
             return False
         if term.op == "helper" and term.args[0] not in self.names.helpers.values():
             return False
-        if term.op == "ref" and term.args[0] not in self.fields and term in self.log.meaning:
+        if term.op == "ref" and term in self.log.meaning:
+            if term.args[0].removeprefix("raw.") in self.fields:
+                return True
             return self.known(self.log.meaning[term])
         return all(self.known(c) for c in children(term))
 
@@ -387,7 +417,9 @@ class Run:
     def _flags_of(self, term: Expr) -> frozenset[str]:
         if term.op == "ref":
             name = term.args[0].removeprefix("raw.")
-            return frozenset({name}) if name in self.fields else self.flags_of(self.log.meaning[term])
+            return (
+                frozenset({name}) if name in self.fields else self.flags_of(self.log.meaning[term])
+            )
         return frozenset().union(*map(self.flags_of, children(term)))
 
     def merge(self, test: Operand, then: State, other: State) -> State:
@@ -426,4 +458,3 @@ def _label(value: Value) -> str | None:
     if isinstance(value, BoundMethod):
         return f"{_label(value.owner) or 'value'}.{value.name}"
     return None
-

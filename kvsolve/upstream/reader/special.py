@@ -144,7 +144,10 @@ def _unpublished(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) 
 
 def _declared_quantization(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
     """What the checkpoint declares, from config.json and its side files."""
-    return raw("fact", "draft.declared_quantization" if "draft" in run.building else "model.declared_quantization")
+    return raw(
+        "fact",
+        "draft.declared_quantization" if "draft" in run.building else "model.declared_quantization",
+    )
 
 
 SPECIAL: dict[str, Handler] = {
@@ -174,6 +177,8 @@ SPECIAL: dict[str, Handler] = {
     "_maybe_pull_draft_model_config": _nothing,
     "_parse_quant_hf_config": _declared_quantization,
     "_find_quant_modelslim_config": _nothing,
-    "load_pointer_head": lambda run, function, args, kwargs: run.config_fact("model", "pointer_head"),
+    "load_pointer_head": lambda run, function, args, kwargs: run.config_fact(
+        "model", "pointer_head"
+    ),
     "get_context": _unpublished,
 }

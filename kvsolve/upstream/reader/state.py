@@ -19,10 +19,8 @@ from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, same
 from kvsolve.upstream.reader.values import (
     ABSENT,
     ClassValue,
-    External,
     FunctionValue,
     HeapRef,
-    ModuleValue,
     Record,
     Union,
     Value,
@@ -199,7 +197,9 @@ class _Merge:
         label = a.label or b.label
         if a.kind == b.kind == "list" and len(a.items) == len(b.items) and a.certain and b.certain:
             pairs = zip(a.items, b.items, strict=True)
-            return Sequence("list", tuple((True, self.values(x, y)) for (_, x), (_, y) in pairs), label)
+            return Sequence(
+                "list", tuple((True, self.values(x, y)) for (_, x), (_, y) in pairs), label
+            )
         common = 0
         for (c1, x), (c2, y) in zip(a.items, b.items, strict=False):
             if not (same(c1, c2) and _identical(x, y)):
@@ -228,8 +228,10 @@ def _joinable(a: Value, b: Value) -> bool:
 
 
 def _identical(a: Value, b: Value) -> bool:
-    return a is b or (is_operand(a) and is_operand(b) and same(a, b)) or (
-        isinstance(a, HeapRef) and a == b
+    return (
+        a is b
+        or (is_operand(a) and is_operand(b) and same(a, b))
+        or (isinstance(a, HeapRef) and a == b)
     )
 
 
@@ -255,7 +257,9 @@ def merge(run: Run, test: Operand, then: State, other: State) -> State:
     return _Merge(run, test, then, other).merge()
 
 
-def joined(run: Run, test: Expr, then: State, other: State) -> tuple[State, Callable[[Value, Value], Value]]:
+def joined(
+    run: Run, test: Expr, then: State, other: State
+) -> tuple[State, Callable[[Value, Value], Value]]:
     """The joined state, and a function that joins two values of the two states into it."""
     join = _Merge(run, test, then, other)
     return join.merge(), join.values

@@ -9,9 +9,8 @@ guards; the order of the steps says that.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, node, raw
 from kvsolve.upstream.reader import (
@@ -26,7 +25,6 @@ from kvsolve.upstream.reader import (
     tries,
 )
 from kvsolve.upstream.reader.modules import imports_of
-from kvsolve.upstream.reader.run import Run
 from kvsolve.upstream.reader.state import Sequence, State, Table
 from kvsolve.upstream.reader.values import (
     Dead,
@@ -39,6 +37,11 @@ from kvsolve.upstream.reader.values import (
     Unreadable,
     Value,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from kvsolve.upstream.reader.run import Run
 
 __all__ = ["Outcome", "Outcomes", "assign", "block", "bound_names", "give_up", "raise_", "require"]
 

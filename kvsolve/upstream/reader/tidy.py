@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, raw, rebuild, walk
 from kvsolve.model.program import Gap, Let, Need, Refuse, Set, Step
 from kvsolve.upstream.reader.fingerprint import with_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 __all__ = ["gaps", "tidy"]
 

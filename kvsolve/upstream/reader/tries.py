@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, if_, negate, raw
 from kvsolve.upstream.reader import statements
 from kvsolve.upstream.reader.run import Handler, Run
-from kvsolve.upstream.reader.values import Frame
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kvsolve.upstream.reader.state import State
+    from kvsolve.upstream.reader.values import Frame
 
 __all__ = ["read_try"]
 
@@ -43,7 +48,9 @@ def _relative(run: Run, guard: Operand) -> Operand:
     """A full path condition seen from the path being read."""
     outer = set(run.path)
     if isinstance(guard, Expr) and guard.op == "and":
-        known = {a for p in outer if isinstance(p, Expr) for a in (p.args if p.op == "and" else (p,))}
+        known = {
+            a for p in outer if isinstance(p, Expr) for a in (p.args if p.op == "and" else (p,))
+        }
         return all_of(*(a for a in guard.args if a not in known))
     return True if guard in outer else guard
 
@@ -52,7 +59,9 @@ def _caught_by(handler: ast.ExceptHandler) -> frozenset[str]:
     if handler.type is None:
         return frozenset({"Exception"})
     found = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
-    return frozenset(found | {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)})
+    return frozenset(
+        found | {n.attr for n in ast.walk(handler.type) if isinstance(n, ast.Attribute)}
+    )
 
 
 def _imported(body: list[ast.stmt]) -> Iterator[str]:
@@ -75,7 +84,7 @@ def _handled(
     statement: ast.Try,
     frame: Frame,
     body: statements.Outcomes,
-    caught: list[tuple[Operand, statements.State]],
+    caught: list[tuple[Operand, State]],
 ) -> statements.Outcomes:
     when = any_of(*(c for c, _ in caught))
     first = statement.handlers[0]
@@ -93,13 +102,23 @@ def _handled(
     if on and after:
         certain = on.when is True and after.when is True
         joined = run.merge(when, after.state, on.state)
-        ends.append(statements.Outcome("next", True if certain else if_(when, after.when, on.when), joined))
+        ends.append(
+            statements.Outcome("next", True if certain else if_(when, after.when, on.when), joined)
+        )
     elif on:
         gone = any(o.kind != "next" for o in handled)
-        ends.append(statements.Outcome("next", all_of(negate(when), on.when) if gone else on.when, on.state, negate(when)))
+        ends.append(
+            statements.Outcome(
+                "next", all_of(negate(when), on.when) if gone else on.when, on.state, negate(when)
+            )
+        )
     elif after:
         gone = any(o.kind != "next" for o in body)
-        ends.append(statements.Outcome("next", all_of(when, after.when) if gone else after.when, after.state))
+        ends.append(
+            statements.Outcome(
+                "next", all_of(when, after.when) if gone else after.when, after.state
+            )
+        )
     return ends
 
 

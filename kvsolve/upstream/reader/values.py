@@ -6,14 +6,15 @@ one of the classes below. Objects with identity live in the state; :class:`HeapR
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kvsolve.model.expression import Expr, is_constant
 
 if TYPE_CHECKING:
+    import ast
+    from collections.abc import Mapping
+
     from kvsolve.upstream.reader.modules import Module
 
 __all__ = [
@@ -47,11 +48,11 @@ Value: TypeAlias = Any
 AnyFunction: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
 
 
-class Unreadable(Exception):
+class Unreadable(Exception):  # noqa: N818 (a condition of reading, no mistake)
     """The reader does not model this construct; the text says what."""
 
 
-class Dead(Exception):
+class Dead(Exception):  # noqa: N818
     """Evaluation cannot go on here: upstream raises the exception named in ``args[0]``."""
 
 
@@ -228,4 +229,3 @@ def is_operand(value: object) -> bool:
 def is_plain(value: object) -> bool:
     """Tell whether a value is a constant."""
     return is_constant(value)
-
