@@ -2,7 +2,8 @@
 
 A refusal is confirmed when it is the recorded outcome of some job, at the same function, and a
 static check of the job says the same; a rewrite, when both give the flag the same value and the
-check says that the entry gave it. Run it after recording anew::
+check says that the entry gave it. The cases of ``tests/cases/args.jsonl`` that a validator bore out
+(``conformance.find_cases``) count too. Run it after recording anew::
 
     python -m conformance.confirm_entries
 """
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.packs.files import constraints_directory
 
+from .cases import read_cases
 from .comparison import compare, load_exclusions
 from .kvsolve_subject import Kvsolve, as_answer, request_of
 from .oracle.home import RELEASES
@@ -59,10 +61,12 @@ def _rewrites(
 
 def main() -> None:
     """Write the list."""
-    found = sorted({code for release in RELEASES for code in confirmed_codes(release)})
+    recorded = {code for release in RELEASES for code in confirmed_codes(release)}
+    cases = [case for case in read_cases() if case.get("stage") == "args"]
+    found = sorted(recorded | {case["code"] for case in cases if "checked" not in case})
     lines = [
         "# Written by `python -m conformance.confirm_entries`: entries whose refusal or value the",
-        "# real validator of some release gave in a recorded run.",
+        "# real validator of some release gave in a recorded run or in a case of its own.",
         "validator = [",
         *(f'  "{code}",' for code in found),
         "]",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.model.expression import walk
+from kvsolve.model.program import Let
 from kvsolve.packs.pack import load_pack
 from kvsolve.solve.domains import read_literals
 
@@ -12,7 +15,7 @@ from .flag_pool import TABLES, FlagPool
 from .kvsolve_subject import Kvsolve, request_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.packs.catalog import EntryInfo
 
@@ -20,6 +23,8 @@ __all__ = ["Probe", "Seen", "flag_groups"]
 
 Job = dict[str, Any]
 STAGE = "args"
+MOST_HIDING = 5
+ARCHITECTURE = re.compile(r"^[A-Z]\w+For[A-Z]\w+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +35,7 @@ class Seen:
         verdict: ``valid``, ``invalid`` or ``unknown``.
         first: Code of the refusal that SGLang meets first, empty where there is none.
         place: File and function of it.
-        errors: Codes of every refusal.
+        errors: Codes of every refusal, in order.
         writes: Flag -> code of the entry that gave it its effective value.
         effective: Effective values.
     """
@@ -38,7 +43,7 @@ class Seen:
     verdict: str
     first: str = ""
     place: tuple[str, str] = ("", "")
-    errors: frozenset[str] = frozenset()
+    errors: tuple[str, ...] = ()
     writes: Mapping[str, str] = field(default_factory=dict)
     effective: Mapping[str, Any] = field(default_factory=dict)
 
@@ -47,6 +52,12 @@ class Seen:
         if self.first:
             return self.first == code
         return self.verdict == "valid" and code in self.writes.values()
+
+    def hidden(self, code: str) -> int | None:
+        """How many refusals come before the entry; None where it does not take place."""
+        if code in self.errors:
+            return self.errors.index(code)
+        return len(self.errors) if code in self.writes.values() else None
 
     def lacks(self, code: str) -> bool:
         """Whether the command is valid without the entry."""
@@ -72,6 +83,10 @@ class Probe:
         self.pack = load_pack(release)
         self.pool = FlagPool.of(self.pack.flags, TABLES)
         self.subject = Kvsolve()
+        self.lets: dict[str, list[Let]] = {}
+        for step in self.pack.program.steps:
+            if isinstance(step, Let):
+                self.lets.setdefault(step.name, []).append(step)
         self.entries: dict[str, list[tuple[int, EntryInfo]]] = {}
         for number, info in enumerate(self.pack.steps):
             if info.kind in ("refuse", "set") and info.stage == STAGE:
@@ -82,7 +97,7 @@ class Probe:
         """Check one job."""
         result = self.subject.session.check(request_of(self.release, job, STAGE))
         errors = result.errors
-        codes = frozenset(error.code for error in errors)
+        codes = tuple(error.code for error in errors)
         writes = {d: c for d, c in result.provenance.items() if c.startswith("KV")}
         verdict = str(result.verdict)
         if not errors:
@@ -104,8 +119,30 @@ class Probe:
                 groups, job = fewer, tried
         return job
 
+    def uncover(self, job: Job, code: str) -> Job | None:
+        """A job near this one that shows an entry which other refusals hide here."""
+        for _ in range(MOST_HIDING):
+            seen = self.look(job)
+            depth = seen.hidden(code)
+            if seen.shows(code) or not depth or seen.first not in self.entries:
+                break
+            for twin in self.edits(job, seen.first):
+                now = self.look(twin).hidden(code)
+                if now is not None and now < depth:
+                    job = twin
+                    break
+            else:
+                return None
+        return job if self.look(job).shows(code) else None
+
     def twins(self, job: Job, code: str) -> Iterator[Job]:
         """Jobs one edit away, then repairs that kvsolve proposes."""
+        yield from self.edits(job, code)
+        for argv in self.subject.repairs(self.release, job, STAGE):
+            yield {**job, "argv": argv}
+
+    def edits(self, job: Job, code: str) -> Iterator[Job]:
+        """Jobs with one flag less, changed or more."""
         groups = flag_groups(job["argv"])
         for group in groups:
             yield _with(job, [g for g in groups if g is not group])
@@ -118,14 +155,32 @@ class Probe:
                 values = self.values(name, code)
                 added = [[name, value] for value in values] if values else [[name]]
                 yield from (_with(job, [*groups, extra]) for extra in added)
-        for argv in self.subject.repairs(self.release, job, STAGE):
-            yield {**job, "argv": argv}
 
     def names(self, code: str) -> list[str]:
         """Spellings of the flags that take part in an entry."""
         dests = dict.fromkeys(d for _, entry in self.entries[code] for d in entry.flags)
+        dests |= dict.fromkeys(self._read(code))
         flags = [flag for dest in dests for flag in self.pack.flags.by_dest(dest)[:1]]
         return [flag.name for flag in flags if flag.name in self.pool.flags]
+
+    def _read(self, code: str) -> Iterator[str]:
+        """Flags that the entry's guard reads, through a few named results."""
+        front = [self.pack.program.steps[number].when for number, _ in self.entries[code]]
+        seen: set[str] = set()
+        for _ in range(3):
+            names = {t.args[0] for t in walk(*front) if t.op == "ref"} - seen
+            seen |= names
+            yield from sorted(name.rpartition(".")[2] for name in names)
+            steps = [step for name in names for step in self.lets.get(name, ())]
+            front = [part for step in steps for part in (step.value, step.when)]
+
+    def surroundings(self, code: str) -> tuple[list[str], list[str]]:
+        """Architectures and environment variables that the entry's guard names."""
+        whens = [self.pack.program.steps[number].when for number, _ in self.entries[code]]
+        terms = list(walk(*whens))
+        constants = {a for t in terms for a in _flat(t.args) if isinstance(a, str)}
+        variables = {t.args[0] for t in terms if t.op in ("env", "env_is_set")}
+        return sorted(c for c in constants if ARCHITECTURE.search(c)), sorted(variables)
 
     def values(self, name: str, code: str) -> list[str]:
         """What may follow a flag: what the entry compares it with, then what is drawable."""
@@ -136,6 +191,14 @@ class Probe:
         constants = read_literals(whens, ()).constants.get(self.pool.flags[canonical].dest, ())
         told = [str(c) for c in constants if isinstance(c, (str, int, float)) and c is not True]
         return list(dict.fromkeys([*told, *self.pool.values[canonical]]))
+
+
+def _flat(items: Iterable[Any]) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, (tuple, frozenset)):
+            yield from item
+        else:
+            yield item
 
 
 def _with(job: Job, groups: list[list[str]]) -> Job:

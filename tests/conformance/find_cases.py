@@ -32,11 +32,12 @@ from .verdict_file import read_verdicts, recorded_path
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["confirm", "curated_codes", "find", "wanted_codes"]
+__all__ = ["confirm", "curated_codes", "find", "standing", "wanted_codes"]
 
 Job = dict[str, Any]
 Case = dict[str, Any]
 FILE = "args.jsonl"
+KINDS = ("breaks", "keeps")
 PREFERRED = ("0.5.18", "0.5.23", "0.5.20", "0.5.16", "0.5.22", "0.5.19", "0.5.21", "0.5.17")
 USUAL_PLATFORMS = ("h100", "b200", "mi300x-aiter", "rtx5090", "cpu", "npu")
 MOST_FLAGS = 6
@@ -82,19 +83,26 @@ def search(probe: Probe, code: str, rng: random.Random, seconds: float) -> Job |
     """Try combinations of the flags that take part in an entry, on GPU and model profiles."""
     names, end = probe.names(code), time.monotonic() + seconds
     values = {name: probe.values(name, code) for name in names}
+    architectures, variables = probe.surroundings(code)
     while time.monotonic() < end:
-        usual = rng.random() < 0.6
+        usual = rng.random() < 0.8
         job: Job = {
             "platform": rng.choice(USUAL_PLATFORMS if usual else tuple(GPU_PROFILES)),
             "model": rng.choice(MODELS),
-            "env": {},
+            "env": {name: "1" for name in variables if rng.random() < 0.4},
         }
         for _ in range(12):
             chosen = rng.sample(names, min(len(names), rng.randint(0, MOST_FLAGS)))
             groups = [[n, rng.choice(values[n])] if values[n] else [n] for n in chosen]
+            if architectures and rng.random() < 0.8:
+                named = json.dumps({"architectures": [rng.choice(architectures)]})
+                groups.append(["--json-model-override-args", named])
             job = {**job, "argv": [token for group in groups for token in group]}
-            if probe.look(job).shows(code):
+            seen = probe.look(job)
+            if seen.shows(code):
                 return job
+            if seen.hidden(code) and (found := probe.uncover(job, code)):
+                return found
     return None
 
 
@@ -154,6 +162,21 @@ def _write(cases: list[Case]) -> None:
     write_cases(FILE, sorted(cases, key=lambda case: (case["code"], case["sglang"], case["kind"])))
 
 
+def standing(cases: list[Case]) -> Iterator[Case]:
+    """The cases whose pair still shows and lacks its entry; a changed pack may end that."""
+    probes = {release: Probe(release) for release in {case["sglang"] for case in cases}}
+    kept: dict[tuple[str, str], list[Case]] = {}
+    for case in cases:
+        probe, code = probes[case["sglang"]], case["code"]
+        if code in probe.entries:
+            seen = probe.look(_job(case))
+            if seen.shows(code) if case["kind"] == "breaks" else seen.lacks(code):
+                kept.setdefault((code, case["sglang"]), []).append(case)
+    for pair_of in kept.values():
+        if len(pair_of) == len(KINDS):
+            yield from pair_of
+
+
 def _job(case: Case) -> Job:
     return {
         "id": f"{case['code']}-{case['kind']}",
@@ -185,8 +208,9 @@ def main() -> None:
     parser.add_argument("--more", action="store_true", help="keep the file's cases, add to them")
     options = parser.parse_args()
     path = CASES / FILE
-    lines = path.read_text(encoding="utf-8").splitlines() if options.more and path.exists() else []
-    cases: list[Case] = [json.loads(line) for line in lines]
+    lines = path.read_text(encoding="utf-8").splitlines() if options.more else []
+    cases = list(standing([json.loads(line) for line in lines]))
+    print(f"{len(cases)} of {len(lines)} cases stand", flush=True)
     rng = random.Random(options.seed)
     for release in options.release:
         done = {case["code"] for case in cases}

@@ -72,7 +72,7 @@ def jobs_of(cases: list[Case], models: Path) -> Iterator[Outcome]:
             "model": model,
             "argv": argv,
             "env": case.get("env", {}),
-            "judged_to": "attention",
+            "judged_to": case.get("stage", "attention"),
         }
 
 
@@ -105,12 +105,14 @@ def _directory(name: str, models: Path) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Ask the releases about the published commands.")
     parser.add_argument("--write", action="store_true", help="put their answers into the file")
+    parser.add_argument("--case", nargs="+", help="only these ids")
     parser.add_argument("--workers", type=int, default=1)
     options = parser.parse_args()
     cases = read_public()
+    asked = [case for case in cases if not options.case or case["id"] in options.case]
     with tempfile.TemporaryDirectory() as models:
-        for release in sorted({case["sglang"] for case in cases}):
-            own = [case for case in cases if case["sglang"] == release]
+        for release in sorted({case["sglang"] for case in asked}):
+            own = [case for case in asked if case["sglang"] == release]
             jobs = list(jobs_of(own, Path(models)))
             for case, outcome in zip(own, run_jobs(release, jobs, options.workers), strict=True):
                 _compare(case, outcome)
