@@ -14,7 +14,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.packs.code_units import Unit, likeness, units_of
+from kvsolve.packs.code_units import Unit, likeness, overlap, units_of
 from kvsolve.packs.registry import Code, Registry, RegistryError, function_name
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ _SAME_FUNCTION = 0.45
 _ONLY_ONE = 0.2
 _MOVED = 0.75
 _CROWDED = 0.5
+_ONE_LINE = 0.3
 
 
 class _Assignment:
@@ -96,11 +97,29 @@ class _Assignment:
                 place = (unit.kind, unit.about, unit.function, unit.place.line)
                 left.setdefault(place, []).append(number)
         for place, numbers in left.items():
-            codes = at.get(place, [])
-            # With as many of both the order tells them apart; else likeness has to.
-            if len(codes) == len(numbers):
-                assigned.update(zip(numbers, codes, strict=True))
-                taken.update(codes)
+            self._on_one_line([(n, units[n]) for n in numbers], at.get(place, []), assigned, taken)
+
+    def _on_one_line(
+        self,
+        units: list[tuple[int, Unit]],
+        codes: list[str],
+        assigned: dict[int, str],
+        taken: set[str],
+    ) -> None:
+        """Units and codes of one line: the only ones belong together, else what they ask decides."""
+        if len(units) == len(codes) == 1:
+            assigned[units[0][0]] = codes[0]
+            taken.add(codes[0])
+            return
+        pairs = sorted(
+            (-overlap(unit.asks, self.known.codes[code].asks), number, code)
+            for number, unit in units
+            for code in codes
+        )
+        for distance, number, code in pairs:
+            if -distance >= _ONE_LINE and number not in assigned and code not in taken:
+                assigned[number] = code
+                taken.add(code)
 
     def _forget(self, release: str) -> None:
         """Drop what an earlier reading of the release recorded; the codes stay."""
@@ -161,7 +180,9 @@ class _Assignment:
             keys[key] = have if release in have else (*have, release)
             self.by_key[unit.kind, unit.about, key] = code
         lines = {**(old.lines if old else {}), release: unit.place.line}
-        self.codes[code] = Code(code, unit.kind, unit.place.symbol, unit.about, keys, lines)
+        self.codes[code] = Code(
+            code, unit.kind, unit.place.symbol, unit.about, keys, lines, unit.asks
+        )
         self.last[code] = unit
 
     def _crashes(self, program: Program) -> None:

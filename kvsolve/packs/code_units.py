@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from kvsolve.model.program import Place, Program, Refuse, Set
 from kvsolve.model.syntax import render
 from kvsolve.packs.registry import function_name
 
-__all__ = ["Unit", "atoms_of", "likeness", "plain_text", "units_of"]
+__all__ = ["Unit", "atoms_of", "likeness", "overlap", "plain_text", "units_of"]
 
 _SAME_STATEMENT = 0.34
 _SAME_WRITE = 0.6
@@ -81,10 +82,15 @@ class Unit:
             return True
         if self.kind == "set":
             # One statement applies the defaults of every model: only a like guard is the same.
-            return _overlap(self.atoms, other.atoms) >= _SAME_WRITE
+            return overlap(self.atoms, other.atoms) >= _SAME_WRITE
         return bool(self.deciding & other.deciding) or (
-            _overlap(self.atoms, other.atoms) >= _SAME_STATEMENT
+            overlap(self.atoms, other.atoms) >= _SAME_STATEMENT
         )
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """Short hashes of the questions that it asks."""
+        return frozenset(hashlib.sha256(atom.encode()).hexdigest()[:5] for atom in self.atoms)
 
     def add(self, other: Unit) -> None:
         """Take up another inlining."""
@@ -92,7 +98,8 @@ class Unit:
         self.deciding |= other.deciding
 
 
-def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
+def overlap(a: frozenset[str], b: frozenset[str]) -> float:
+    """Share of what two sets have in common, 0 to 1."""
     if not a and not b:
         return 1.0
     return len(a & b) / len(a | b)
@@ -100,10 +107,10 @@ def _overlap(a: frozenset[str], b: frozenset[str]) -> float:
 
 def likeness(a: Unit, b: Unit) -> float:
     """How alike two units are, 0 to 1: their guards, and their messages where both have one."""
-    atoms = _overlap(a.atoms, b.atoms)
+    atoms = overlap(a.atoms, b.atoms)
     if not a.words or not b.words:
         return atoms
-    return 0.5 * atoms + 0.5 * _overlap(a.words, b.words)
+    return 0.5 * atoms + 0.5 * overlap(a.words, b.words)
 
 
 def _single(step: Refuse | Set) -> Unit:

@@ -45,6 +45,8 @@ class Code:
         about: The exception of a refusal, the field of a rewrite, empty for a crash.
         keys: Fingerprint -> releases; empty for a crash.
         lines: Release -> line of the statement, by which a release read again is recognised.
+        asks: Short hashes of what its guard asks in the newest reading, to tell apart what stands
+            on one line.
     """
 
     code: str
@@ -53,6 +55,7 @@ class Code:
     about: str
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     lines: Mapping[str, int] = field(default_factory=dict)
+    asks: frozenset[str] = frozenset()
 
     def releases(self, order: Sequence[str]) -> tuple[str, ...]:
         """Releases that have the entry, in order."""
@@ -130,6 +133,7 @@ def _dump(registry: Registry) -> Iterator[str]:
             yield f"keys = {{ {inner} }}"
             lines = (code.lines[r] for r in registry.releases if r in code.lines)
             yield f"lines = [{', '.join(map(str, lines))}]"
+            yield f"asks = {_quoted(' '.join(sorted(code.asks)))}"
 
 
 def _by_age(code: Code, registry: Registry) -> list[tuple[str, tuple[str, ...]]]:
@@ -176,6 +180,7 @@ def _load_code(code: str, table: Any, releases: Sequence[str]) -> Code:
             raise ValueError("a code is KV and four digits")
         have = {release for span in keys.values() for release in span}
         lines = dict(zip((r for r in releases if r in have), table.get("lines", ()), strict=False))
-        return Code(code, kind, table["symbol"], about, keys, lines)
+        asks = frozenset(table.get("asks", "").split())
+        return Code(code, kind, table["symbol"], about, keys, lines, asks)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RegistryError(f"codes.toml, table {code}: {error}") from None

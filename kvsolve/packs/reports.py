@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import marshal
-from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
+from kvsolve.packs.compile import Predicate, compile_predicate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,46 +19,43 @@ class Report:
 
     Args:
         entry: Position of its entry in the catalog.
-        code: Code of its compiled condition.
+        condition: Its compiled condition, as :meth:`Predicate.marshal` wrote it.
     """
 
-    __slots__ = ("_code", "_run", "entry")
+    __slots__ = ("_condition", "_predicate", "entry")
 
-    def __init__(self, entry: int, code: CodeType) -> None:
+    def __init__(self, entry: int, condition: bytes) -> None:
         self.entry = entry
-        self._code = code
-        self._run: FunctionType | None = None
+        self._condition = condition
+        self._predicate: Predicate | None = None
 
     def holds(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         """Whether it speaks of these effective values; one that cannot be told does not."""
-        if self._run is None:
-            from kvsolve.packs.compile import _GLOBALS
-
-            self._run = FunctionType(self._code, dict(_GLOBALS))
+        if self._predicate is None:
+            self._predicate = Predicate.unmarshal(self._condition)
         try:
-            return bool(self._run(values, facts))
+            return bool(self._predicate(values, facts))
         except Exception:
             # A fact that is not known, or a value of another type: nothing to warn of.
             return False
 
     def to_plain(self) -> tuple[int, bytes]:
         """Plain values that :mod:`marshal` can write."""
-        return self.entry, marshal.dumps(self._code)
+        return self.entry, self._condition
 
     @classmethod
     def from_plain(cls, plain: tuple[int, bytes]) -> Report:
         """The report that :meth:`to_plain` wrote."""
-        return cls(plain[0], marshal.loads(plain[1]))
+        return cls(*plain)
 
 
-def read_reports(path: Path, release: str) -> Iterator[tuple[Mapping[str, Any], CodeType]]:
+def read_reports(path: Path, release: str) -> Iterator[tuple[Mapping[str, Any], bytes]]:
     """The reports for a release, each with its compiled condition.
 
     Raises:
         CuratedError: The file is malformed; names file and code.
     """
     from kvsolve.model.syntax import parse
-    from kvsolve.packs.compile import compile_predicate
     from kvsolve.packs.late import CuratedError, confirmed, read_curated
 
     if not path.exists():
@@ -69,7 +65,7 @@ def read_reports(path: Path, release: str) -> Iterator[tuple[Mapping[str, Any], 
         if releases is not None and not confirmed(release, releases):
             continue
         try:
-            function = compile_predicate(parse(item["when"]))
+            predicate = compile_predicate(parse(item["when"]))
         except (KeyError, TypeError, KvsolveError) as error:
             raise CuratedError(f"{path.name}, {item.get('code', 'report')}: {error}") from None
-        yield item, function.__code__
+        yield item, predicate.marshal()

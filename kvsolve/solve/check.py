@@ -27,7 +27,7 @@ from kvsolve.packs.pack import Pack
 
 __all__ = ["Prepared", "check", "judge"]
 
-_SPECIALISE_AFTER = 40
+_SPECIALISE_AFTER = 3000
 """Runs of one context after which folding its facts pays (it costs about as much as these)."""
 
 
