@@ -233,5 +233,5 @@ def never_none(term: Expr) -> bool:
     if term.op == "call":
         return term.args[0] not in _MAYBE_NONE_CALLS
     if term.op == "method":
-        return term.args[1] != "get"
+        return bool(term.args[1] != "get")
     return term.op in _NEVER_NONE
