@@ -106,7 +106,7 @@ class _Assignment:
         assigned: dict[int, str],
         taken: set[str],
     ) -> None:
-        """Units and codes of one line: the only ones belong together, else what they ask decides."""
+        """Units and codes of one line: single ones belong together, else what they ask decides."""
         if len(units) == len(codes) == 1:
             assigned[units[0][0]] = codes[0]
             taken.add(codes[0])

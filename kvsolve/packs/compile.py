@@ -68,6 +68,10 @@ def _known(value: Any) -> Any:
     return value
 
 
+def _again(error: Exception) -> Any:
+    raise error
+
+
 def _shown(value: Any) -> Any:
     return None if type(value) is _Unknowable else value
 
@@ -80,6 +84,8 @@ _GLOBALS: dict[str, Any] = {
     "__builtins__": {},
     "Write": Write,
     "unset": _UNSET,
+    "again": _again,
+    "Exception": Exception,
     "Unknown": Unknown,
     "unknowable": _Unknowable,
     "known": _known,
@@ -236,8 +242,7 @@ def compile_predicate(operand: Operand) -> Predicate:
 
     writer = TermWriter(uses([operand]), slot)
     result = f"return {writer.text(operand)}"
-    head = [" = ".join([*writer.temporaries, "unset"])] if writer.temporaries else []
-    lines = [*head, *writer.statements(), result]
+    lines = [*writer.statements(), result]
     source = "def run(V, F, C):\n" + "".join(f"{indented(line)}\n" for line in lines)
     code = compile("".join(writer.closed) + source, "<kvsolve predicate>", "exec")
     return Predicate(code, len(writer.closed))

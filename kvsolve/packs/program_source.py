@@ -9,7 +9,7 @@ from kvsolve.model.program import Let, Need, Program, Refuse, Set
 from kvsolve.packs.term_source import TermWriter, uses
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kvsolve.model.expression import Operand
 
@@ -94,12 +94,11 @@ class ProgramWriter:
     def step(self, row: _Row) -> Iterator[str]:
         number, step, tests = row
         if isinstance(step, Refuse):
-            lines = [self.guarded(tests, f"R.append({number})")]
+            lines = self.guarded(tests, lambda: f"R.append({number})")
         elif isinstance(step, Need):
-            lines = [self.guarded(tests, self.writer.text(step.value))]
+            lines = self.guarded(tests, lambda: self.writer.text(step.value))
         else:
             lines = self.assignment(row)
-        yield from self.writer.statements()
         if self.is_doubtful(step, tests):
             # Only the value is in doubt. Where a condition is, the run ends here and is repeated by
             # the interpreter, which can tell whether the rest of the condition decides.
@@ -108,10 +107,27 @@ class ProgramWriter:
         else:
             yield from lines
 
-    def guarded(self, tests: Sequence[Operand], statement: str) -> str:
-        if not tests:
-            return statement
-        return f"if {' and '.join(self.writer.test(t) for t in tests)}: {statement}"
+    def guarded(self, tests: Sequence[Operand], statement: Callable[[], str]) -> list[str]:
+        """A statement behind its tests; what each needs stands where the tests before it hold."""
+        levels: list[tuple[list[str], list[str]]] = [([], [])]
+        outer = dict(self.writer.made)
+        for test in tests:
+            text, needed = self.writer.test(test), list(self.writer.statements())
+            if needed and levels[-1][1]:
+                levels.append((needed, [text]))
+                continue
+            levels[-1][0].extend(needed)
+            levels[-1][1].append(text)
+            if len(levels) == 1:
+                outer = dict(self.writer.made)
+        body = statement()
+        inner = [*self.writer.statements(), body]
+        for needed, texts in reversed(levels):
+            block = "\n".join(indented(line) for line in inner)
+            inner = [*needed, f"if {' and '.join(texts)}:\n{block}"] if texts else [*needed, *inner]
+        if tests:
+            self.writer.made = outer
+        return inner
 
     def reads_doubt(self, operands: Iterable[Operand]) -> bool:
         """Whether operands read what no fact tells, or a slot that may hold such a thing."""
@@ -136,23 +152,30 @@ class ProgramWriter:
 
     def assignment(self, row: _Row) -> list[str]:
         number, step, tests = row
-        value = self.writer.text(step.value)
         version = self.versions.get(step.name, 0)
-        self.versions[step.name] = version + 1
         if isinstance(step, Let):
-            after = self.locals[step.name, version + 1] = f"r{len(self.results)}"
+            after = f"r{len(self.results)}"
             self.results.append(after)
-            return [self.guarded(tests, f"{after} = {value}")]
+            lines = self.guarded(tests, lambda: f"{after} = {self.writer.text(step.value)}")
+            self.locals[step.name, version + 1] = after
+            self.versions[step.name] = version + 1
+            return lines
         before = self.locals.get((step.name, version)) or self.input(step.name)
         shown = f"shown({before})" if (step.name, version) in self.doubtful else before
-        after, lines = before, []
+        after, copy = before, []
         if self.last_read.get((step.name, version), -1) > number:
             after = f"s{len(self.locals)}"
             self.copies.append((after, step.name))
-            lines.append(f"{after} = {before}")
+            copy = [f"{after} = {before}"]
+
+        def write() -> str:
+            value = self.writer.text(step.value)
+            return f"p = {shown}; {after} = {value}; W.append(Write({number}, p, {after}))"
+
+        lines = self.guarded(tests, write)
         self.locals[step.name, version + 1] = after
-        write = f"p = {shown}; {after} = {value}; W.append(Write({number}, p, {after}))"
-        return [*lines, self.guarded(tests, write)]
+        self.versions[step.name] = version + 1
+        return [*copy, *lines]
 
     def final(self, name: str, version: int) -> str:
         variable = self.locals[name, version]
@@ -167,12 +190,12 @@ class ProgramWriter:
         kept = {step.name for step in self.program.steps if isinstance(step, Set)}
         final = [self.final(name, v) for name, v in self.versions.items() if name in kept]
         head = [f"{self.locals[name, 0]} = {_initial(name)}" for name in self.inputs]
-        if self.writer.temporaries:
-            head.append(" = ".join(self.writer.temporaries) + " = unset")
         if self.results:
             head.append(" = ".join(self.results) + " = None")
         lines = [*head, *body, *final, "return None"]
-        run = "def run(V, G, F, C, R, W, E, X):\n" + "".join(f"{indented(line)}\n" for line in lines)
+        run = "def run(V, G, F, C, R, W, E, X):\n" + "".join(
+            f"{indented(line)}\n" for line in lines
+        )
         return "".join(self.writer.closed) + run
 
 

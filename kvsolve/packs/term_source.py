@@ -41,15 +41,13 @@ _INLINE = {
 class TermWriter:
     """Writes terms as Python source; a term used often gets a variable.
 
-    A shared term that cannot crash is computed where it is first needed, before the statement that
-    needs it. One that can is computed at its first use, by a local function, so that it is never
-    evaluated where upstream would not evaluate it.
+    A shared term is computed before the statement that first needs it. Where that crashes, the crash
+    waits until the value is used, so that nothing crashes which upstream would not evaluate.
 
     A term that reads facts only keeps its value in ``C``, from run to run of one context.
 
     Attributes:
         before: Statements that must stand before the one being written.
-        temporaries: Variables that start as unset.
         closed: Functions for terms that read facts only; their number is the length of ``C``.
     """
 
@@ -57,7 +55,6 @@ class TermWriter:
         self.shared = shared
         self.slot = slot
         self.before: list[str] = []
-        self.temporaries: list[str] = []
         self.made: dict[Expr, str] = {}
         self.closed: list[str] = []
         self.kept: dict[Expr, str] = {}
@@ -96,9 +93,10 @@ class TermWriter:
         if _harmless(operand) and "known(" not in body:
             self.before.append(f"{name} = {body}")
             return name
-        self.temporaries.append(name)
-        self.before.append(f"def f{name}():\n  nonlocal {name}\n  {name} = {body}\n  return {name}")
-        return f"({name} if {name} is not unset else f{name}())"
+        self.before.append(
+            f"try: {name} = {body}\nexcept Exception as e: {name} = unset; e{name} = e"
+        )
+        return f"({name} if {name} is not unset else again(e{name}))"
 
     def statements(self) -> Iterator[str]:
         """What has to stand before the statement just written, and forget it."""
@@ -200,9 +198,7 @@ class TermWriter:
 
     def _getattr(self, operand: Operand, name: str, default: Operand) -> str:
         value = self.text(operand)
-        return (
-            f"(attr({value}, {name!r}) if hasattr({value}, {name!r}) else {self.text(default)})"
-        )
+        return f"(attr({value}, {name!r}) if hasattr({value}, {name!r}) else {self.text(default)})"
 
     def _hasattr(self, operand: Operand, name: str) -> str:
         return f"hasattr({self.text(operand)}, {name!r})"
@@ -237,7 +233,9 @@ class TermWriter:
         for key, condition, value in rows:
             entry = f"{self.text(key)}: {self.text(value)}"
             parts.append(
-                entry if condition is True else f"**({{{entry}}} if {self.test(condition)} else {{}})"
+                entry
+                if condition is True
+                else f"**({{{entry}}} if {self.test(condition)} else {{}})"
             )
         return "{" + ", ".join(parts) + "}"
 
