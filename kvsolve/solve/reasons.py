@@ -158,6 +158,7 @@ class Reasoner(Interpreter):
             return False
         variable = next(iter(box))
         rest = {v: mask for v, mask in box.items() if v != variable}
+        self.network.work += 1
         if self._tired():
             return False
         mask = box[variable]

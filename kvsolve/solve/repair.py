@@ -32,6 +32,9 @@ if TYPE_CHECKING:
 __all__ = ["Repairs", "command_tokens", "repair"]
 
 _MOST_ALSO = 12
+_MOST_BOXES = 1500
+"""Boxes looked at for further alternatives once the best repair is known."""
+
 _MOST_TRIES = 20
 _GRACE = 0.5
 """Part of the time limit spent on finding some repair once proving the best had to stop."""
@@ -40,7 +43,7 @@ _PATIENCE = 30
 """Members judged after an alternative before its set of flags is left for good."""
 
 _FARTHEST = 6
-"""How much dearer than the last alternative one that goes the other way may be."""
+"""How much dearer than the best, or than the last where it goes the other way, one may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +75,7 @@ def repair(
     k: int = 3,
     time_limit: float | None = None,
     both_ways: bool = True,
+    reach: int | None = _FARTHEST,
 ) -> Repairs:
     """Find the cheapest edits that make a configuration valid.
 
@@ -85,11 +89,13 @@ def repair(
         time_limit: Seconds after which to answer with what is known.
         both_ways: See that both a repair that takes a switch away and one that keeps all switches
             are among the ``k`` where there are both.
+        reach: How much dearer than the best an alternative may be. Unless None, the effort for
+            alternatives is bounded as well, so that a list may be shorter than it could be.
     """
     task = _Task(
         prepared, config, frozenset(pins), frozenset(held), dict(weights or {}), time_limit
     )
-    found = task.alternatives(k)
+    found = task.alternatives(k, reach)
     if both_ways and k > 1:
         found = task.with_the_other_way(found, k)
     return task.answer(found)
@@ -166,7 +172,7 @@ class _Task:
         judge.runs = 0
         self.bound, self.complete = search.bound, search.complete
 
-    def alternatives(self, k: int) -> list[Found]:
+    def alternatives(self, k: int, reach: int | None) -> list[Found]:
         """The best members, one for each set of changed flags.
 
         With pins there are two rounds: first the members whose pins arrive as typed, then all.
@@ -174,10 +180,14 @@ class _Task:
         out: dict[frozenset[int], Found] = {}
         rounds = (True, False) if self.pins & set(self.config.given) else (False,)
         for intact in rounds:
-            for found in self._members(self._search(intact=intact)):
+            search, judge = self._search(intact=intact)
+            for found in self._members((search, judge)):
                 flags = frozenset(found.changes)
                 if flags not in out and not _extends(found, out.values()):
                     out[flags] = found
+                if reach is not None and search.most_cost is None:
+                    search.most_cost = next(iter(out.values())).key[0] + reach
+                    search.most_popped = search.popped + _MOST_BOXES
                 if len(out) >= k or not flags:
                     return list(out.values())
         return list(out.values())
@@ -201,9 +211,8 @@ class _Task:
     def _minimal_member(self, wanted: list[Clause], most: int) -> Found | None:
         """The best member that meets the clauses wanted and has no valid part."""
         search, _ = self._search(intact=bool(self.pins), first=wanted)
+        search.most_cost, search.most_popped = most, _MOST_BOXES
         for _, found in zip(range(_MOST_TRIES), search.run(), strict=False):
-            if found.key[0] > most:
-                return None
             part = self._valid_part(found)
             if part is None:
                 return found

@@ -111,6 +111,8 @@ class Search:
         clauses: Everything learned.
         bound: Proven lower bound of the cost of what is not found yet; None where there is nothing.
         complete: The search came to its end: nothing else exists.
+        most_cost: Cost beyond which to look no further; may be set at any time.
+        most_popped: Boxes taken from the queue after which to stop; likewise.
         hasty: It lost patience (see ``patience``), so later answers may have skipped some.
     """
 
@@ -134,6 +136,8 @@ class Search:
             greedy: Look for some member soon rather than for the best.
         """
         self.greedy = greedy
+        self.most_cost: int | None = None
+        self.most_popped: int | None = None
         self.space, self.judge, self.deadline = space, judge, deadline
         self.patience, self.hasty = patience, False
         self._accepted: list[frozenset[int]] = []
@@ -218,7 +222,7 @@ class Search:
         while self._queue:
             _, _, key, box = self._queue[0]
             self.bound = 0 if self.greedy else key[0]
-            if self.deadline is not None and time.monotonic() > self.deadline:
+            if self._is_enough(key):
                 return
             heappop(self._queue)
             self.popped += 1
@@ -226,6 +230,14 @@ class Search:
             if found is not None:
                 yield found
         self.bound, self.complete = None, True
+
+    def _is_enough(self, key: Key) -> bool:
+        """Whether a limit is reached."""
+        if self.most_cost is not None and key[0] > self.most_cost:
+            return True
+        if self.most_popped is not None and self.popped > self.most_popped:
+            return True
+        return self.deadline is not None and time.monotonic() > self.deadline
 
     def _settle(self, key: Key, box: _Box) -> Found | None:
         """Split a box, put it back, or accept its cheapest member."""

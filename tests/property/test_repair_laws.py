@@ -114,7 +114,7 @@ def as_changes(found: dict[str, Domain], repair_: Repair) -> dict[str, Any]:
 def test_the_alternatives_are_those_of_the_whole_product_in_order(case: Case) -> None:
     found = domains(case)
     expected = naive_repairs(case, found)
-    answer = repair(case.prepared, case.config, k=4, both_ways=False)
+    answer = repair(case.prepared, case.config, k=4, both_ways=False, reach=None)
     assert answer.feasible is bool(expected)
     got = [(r.cost, as_changes(found, r)) for r in answer.repairs]
     assert got == [(key[1], edits) for key, edits in expected[:4]]
@@ -126,7 +126,7 @@ def test_pins_are_kept_and_a_rewritten_pin_ranks_last(case: Case) -> None:
     pins = frozenset(list(case.config.given)[:2]) | {"extra"}
     found = domains(case, pins)
     expected = naive_repairs(case, found, pins & set(case.config.given))
-    answer = repair(case.prepared, case.config, pins=pins, k=3, both_ways=False)
+    answer = repair(case.prepared, case.config, pins=pins, k=3, both_ways=False, reach=None)
     assert answer.feasible is bool(expected)
     got = [(r.cost, as_changes(found, r)) for r in answer.repairs]
     assert got == [(key[1], edits) for key, edits in expected[:3]]
