@@ -2,8 +2,9 @@
 
 A line is ``{"code", "kind": "breaks" | "keeps", "sglang", "gpu", "model", "argv"}``; with ``stage``
 it is judged to that stage only. A breaking case of a rewrite is accepted and has ``dest`` and
-``after``: the flag and the value that the entry gives it. Where ``checked`` is ``source``, the
-validator of a machine without a GPU did not bear the case out, so that only kvsolve is asked.
+``after``: the flag and the value that the entry gives it; one of a refusal in argument resolution
+has ``where``: the file and function that raise. Where ``checked`` is ``source``, the validator of
+a machine without a GPU did not bear the case out, so that only kvsolve is asked.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from kvsolve.packs.files import constraints_directory
 
 from .batches import run_jobs
 from .cases import CASES
-from .entry_probe import STAGE, Probe
+from .entry_probe import STAGE, Probe, Seen
 from .oracle.gpu_profiles import GPU_PROFILES
 from .oracle.home import RELEASES
 from .oracle.model_configs import MODELS
@@ -37,7 +37,6 @@ __all__ = ["confirm", "curated_codes", "find", "standing", "wanted_codes"]
 Job = dict[str, Any]
 Case = dict[str, Any]
 FILE = "args.jsonl"
-KINDS = ("breaks", "keeps")
 PREFERRED = ("0.5.18", "0.5.23", "0.5.20", "0.5.16", "0.5.22", "0.5.19", "0.5.21", "0.5.17")
 USUAL_PLATFORMS = ("h100", "b200", "mi300x-aiter", "rtx5090", "cpu", "npu")
 MOST_FLAGS = 6
@@ -121,7 +120,9 @@ def _case(probe: Probe, code: str, kind: str, job: Job) -> Case:
     if job.get("env"):
         case["env"] = job["env"]
     seen = probe.look(job)
-    if kind == "breaks" and not seen.first:
+    if kind == "breaks" and seen.first:
+        case["where"] = list(seen.place)
+    elif kind == "breaks":
         dest = next(dest for dest, by in seen.writes.items() if by == code)
         case |= {"dest": dest, "after": seen.effective[dest]}
     return case
@@ -146,15 +147,12 @@ def find(
 
 def confirm(release: str, cases: list[Case], workers: int) -> Iterator[Case]:
     """The cases with what the release bears out: pairs, both kinds or none."""
-    probe = Probe(release)
-    jobs = [_job(case) for case in cases]
-    outcomes = run_jobs(release, jobs, workers)
-    borne = [_agrees(probe, *item) for item in zip(cases, jobs, outcomes, strict=True)]
+    outcomes = run_jobs(release, [_job(case) for case in cases], workers)
+    borne = [_agrees(*item) for item in zip(cases, outcomes, strict=True)]
     sure = {case["code"]: True for case in cases}
     for case, agrees in zip(cases, borne, strict=True):
         sure[case["code"]] &= agrees
     for case in cases:
-        case.pop("checked", None)
         yield case if sure[case["code"]] else {**case, "checked": "source"}
 
 
@@ -165,18 +163,27 @@ def _write(cases: list[Case]) -> None:
 
 
 def standing(cases: list[Case]) -> Iterator[Case]:
-    """The cases whose pair still shows and lacks its entry; a changed pack may end that."""
+    """The pairs that hold still, under the codes that their entries have now."""
     probes = {release: Probe(release) for release in {case["sglang"] for case in cases}}
-    kept: dict[tuple[str, str], list[Case]] = {}
+    pairs: dict[tuple[str, str], dict[str, Case]] = {}
     for case in cases:
-        probe, code = probes[case["sglang"]], case["code"]
-        if code in probe.entries:
-            seen = probe.look(_job(case))
-            if seen.shows(code) if case["kind"] == "breaks" else seen.lacks(code):
-                kept.setdefault((code, case["sglang"]), []).append(case)
-    for pair_of in kept.values():
-        if len(pair_of) == len(KINDS):
-            yield from pair_of
+        pairs.setdefault((case["code"], case["sglang"]), {})[case["kind"]] = case
+    done: set[tuple[str, str]] = set()
+    for (_, release), both in pairs.items():
+        breaks, keeps = both["breaks"], both["keeps"]
+        code = _code_now(breaks, probes[release].look(_job(breaks)))
+        known = not code or (code, release) in done
+        if not known and probes[release].look(_job(keeps)).lacks(code):
+            done.add((code, release))
+            yield from ({**case, "code": code} for case in (breaks, keeps))
+
+
+def _code_now(breaks: Case, seen: Seen) -> str:
+    """Code of the entry that a breaking case shows at its place; empty where it shows none."""
+    if "dest" not in breaks:
+        return seen.first if list(seen.place) == breaks["where"] else ""
+    same = seen.effective.get(breaks["dest"]) == breaks["after"]
+    return seen.writes.get(breaks["dest"], "") if same and not seen.first else ""
 
 
 def _job(case: Case) -> Job:
@@ -190,14 +197,14 @@ def _job(case: Case) -> Job:
     }
 
 
-def _agrees(probe: Probe, case: Case, job: Job, outcome: dict[str, Any]) -> bool:
+def _agrees(case: Case, outcome: dict[str, Any]) -> bool:
     if case["kind"] == "keeps":
         return bool(outcome["status"] == "ok")
     if "dest" in case:
         value = outcome.get("resolved", {}).get(case["dest"])
         return bool(outcome["status"] == "ok" and value == case["after"])
     where = outcome.get("where") or {}
-    return (where.get("file"), where.get("symbol")) == probe.look(job).place
+    return [where.get("file"), where.get("symbol")] == case["where"]
 
 
 def main() -> None:
