@@ -23,7 +23,7 @@ from kvsolve.model.expression import (
     node,
 )
 
-__all__ = ["Assumptions"]
+__all__ = ["Assumptions", "as_condition", "never_none"]
 
 _DEPTH = 6
 _LOOK_THROUGH = 12
@@ -149,7 +149,7 @@ class Assumptions:
 
     def condition(self, operand: Operand, depth: int = 0) -> Operand:
         """Fold a term that only its truth is asked of."""
-        found = self._simplify(operand, depth)
+        found = as_condition(self._simplify(operand, depth))
         if isinstance(found, Expr):
             known = self.levels[-1].truths.get(found)
             if known is None:
@@ -226,6 +226,38 @@ class Assumptions:
             return bool(meaning)
         known: bool | None = self.levels[-1].truths.get(meaning)
         return known if known is not None else self._truth(meaning, budget - 1)
+
+
+_conditions: dict[Expr, Operand] = {}
+
+
+def as_condition(operand: Operand) -> Operand:
+    """The same truth in plainer words: ``a if b else b`` asks for both, for example."""
+    if not isinstance(operand, Expr):
+        return operand
+    found = _conditions.get(operand)
+    if found is None:
+        found = _conditions[operand] = _as_condition(operand)
+    return found
+
+
+def _as_condition(term: Expr) -> Operand:
+    if term.op == "not":
+        return negate(as_condition(term.args[0]))
+    if term.op in ("and", "or"):
+        return (all_of if term.op == "and" else any_of)(*map(as_condition, term.args))
+    if term.op != "if":
+        return term
+    test, then, other = map(as_condition, term.args)
+    if other is test or (not isinstance(other, Expr) and not other):
+        return all_of(test, then)
+    if then is test or (not isinstance(then, Expr) and then):
+        return any_of(test, other)
+    if not isinstance(then, Expr):
+        return all_of(negate(test), other)
+    if not isinstance(other, Expr):
+        return any_of(negate(test), then)
+    return term
 
 
 def never_none(term: Expr) -> bool:

@@ -70,7 +70,8 @@ def take(run: Run) -> tuple[Row, ...]:
         for symbol, statement in _statements(run.tree.parse(file)):
             at = (place, statement.lineno)
             if at in run.reached:
-                status = "exact" if exact.get(at, True) else "opaque"
+                told = (place, _told_line(statement))
+                status = "exact" if exact.get(told, True) else "opaque"
                 rows.append(Row(place, symbol, statement.lineno, status))
             elif why := elsewhere(place, symbol):
                 rows.append(Row(place, symbol, statement.lineno, "elsewhere", why))
@@ -78,6 +79,11 @@ def take(run: Run) -> tuple[Row, ...]:
                 reason = _reason(run, place, symbol, statement)
                 rows.append(Row(place, symbol, statement.lineno, "unreached", reason))
     return tuple(rows)
+
+
+def _told_line(statement: ast.stmt) -> int:
+    """The line that a traceback, and so the entry, names."""
+    return statement.test.lineno if isinstance(statement, ast.Assert) else statement.lineno
 
 
 def count(rows: Iterable[Row]) -> dict[str, int]:

@@ -8,12 +8,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from kvsolve.model.expression import if_, node, raw
-from kvsolve.upstream.reader import attributes, calls, model_config, overrides, record
-from kvsolve.upstream.reader.run import Run
+from kvsolve.model.expression import Expr, if_, negate, node, raw
+from kvsolve.upstream.reader import (
+    attributes,
+    calls,
+    classes,
+    model_config,
+    overrides,
+    record,
+    statements,
+)
+from kvsolve.upstream.reader.run import Call, Run
 from kvsolve.upstream.reader.values import (
     RECORD,
     BoundMethod,
+    ClassValue,
     FunctionValue,
     Platform,
     Record,
@@ -114,10 +123,29 @@ def _is_record(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) ->
 
 def _config(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
     if "model" in run.building:
+        _mistral_file(run, args, kwargs)
         return raw("fact", "config")
     if "draft" in run.building:
         return raw("fact", "draft.config")
     return NotImplemented
+
+
+def _mistral_file(run: Run, args: Args, kwargs: Kwargs) -> None:
+    """The Mistral parser wants its own file beside the weights; nothing else of it is read."""
+    wanted, path = kwargs.get("model_config_parser"), args[0] if args else kwargs.get("model")
+    module = run.modules.get("sglang.srt.utils.hf_transformers.mistral_utils")
+    owner = module.definitions.get("MistralConfigParser") if module else None
+    if module is None or not isinstance(owner, ast.ClassDef) or not isinstance(wanted, Expr):
+        return
+    method = classes.method(run, ClassValue(module, owner), "get_hf_file_to_dict")
+    if method is None:
+        return
+    there = raw("helper", "path_isfile", node("add", run.operand(path), "/params.json"))
+    raising = [n for n in ast.walk(method.node) if isinstance(n, ast.Raise)]
+    with run.under(node("eq", wanted, "mistral")), run.under(negate(there)):
+        run.calls.append(Call(method, raising[0].lineno if raising else method.node.lineno))
+        statements.raise_(run, "FileNotFoundError", (), exact=False)
+        run.calls.pop()
 
 
 def _bool_variable(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:

@@ -295,8 +295,9 @@ def _reach(run: Run, statement: ast.stmt) -> None:
 
 def _assert(run: Run, statement: ast.Assert, frame: Frame) -> Outcomes:
     holds = expressions.condition(run, statement.test, frame)
-    require(run, holds)
     _reach(run, statement)
+    run.calls[-1].line = statement.test.lineno  # that is what a traceback tells
+    require(run, holds)
     fails = run.assumed.condition(negate(holds))
     if fails is False:
         return going_on(run)
