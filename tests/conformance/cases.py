@@ -60,6 +60,8 @@ def disagreements(release: str, workers: int) -> tuple[int, Sequence[Outcome]]:
     outcomes = run_jobs(release, [job_of(case) for case in cases], workers)
     wrong = []
     for case, outcome in zip(cases, outcomes, strict=True):
+        if outcome.get("missing_package"):
+            continue  # another vendor's package: only that vendor's machine can tell
         accepted = outcome["status"] == "ok"
         if accepted != (case["kind"] == "keeps" or "dest" in case) or (
             "dest" in case and outcome["resolved"].get(case["dest"]) != case["after"]
