@@ -18,6 +18,7 @@ from kvsolve.inputs.command import split_command
 from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
 from kvsolve.inputs.models import ResolvedModel, find_model, model_profiles, resolve_model
+from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
 from kvsolve.model.noun import dataclass
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 __all__ = ["Question", "Request", "Session"]
 
 _KEPT = 256
+_UNNAMED = "MODEL"
+"""Stands for the model of a command that names none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +119,22 @@ class Session:
         launch = split_command(request.command)
         pack, origin = _release(request.sglang, launch.image)
         env = {**launch.env, **request.env}
-        parsed = parse_argv(launch.argv, pack.flags, env)
+        argv, problems = tuple(launch.argv), launch.problems
+        if "--config" in argv:
+            from kvsolve.inputs.config_file import merge_config_file
+
+            merged = merge_config_file(argv, pack.flags)
+            argv, problems = merged.argv, (*problems, *merged.problems)
+        parsed = parse_argv(argv, pack.flags, env)
         config = _config(pack, parsed)
         return Question(
             request,
             pack,
             origin,
-            tuple(launch.argv),
+            argv,
             parsed,
             config,
-            _problems(pack, parsed),
+            tuple(_remarks(pack, parsed, _once((*problems, *parsed.problems)))),
             tuple(self._contexts(request, pack, config, env)),
         )
 
@@ -250,15 +259,29 @@ def _config(pack: Pack, parsed: ParsedCommand) -> Config:
     values = parsed.values
     fields = {name: values.get(name, default) for name, default in pack.flags.fields.items()}
     given = {dest: g.spelling for dest, g in parsed.given.items() if dest in fields}
+    if fields.get("model_path") is None:
+        # The parser's finding says that it is missing; the rest is judged for some model.
+        fields["model_path"] = _UNNAMED
     return Config(fields, given)
 
 
-def _problems(pack: Pack, parsed: ParsedCommand) -> tuple[Finding, ...]:
-    if not parsed.problems:
-        return ()
-    from kvsolve.inputs.parse_findings import parse_findings
+def _once(problems: Sequence[ParseProblem]) -> list[ParseProblem]:
+    """Problems without those that both the launcher and the parser would name."""
+    return list({(p.kind, p.spelling, p.index): p for p in reversed(problems)}.values())[::-1]
 
-    return parse_findings(parsed.problems, pack)
+
+def _remarks(
+    pack: Pack, parsed: ParsedCommand, problems: Sequence[ParseProblem]
+) -> Iterator[Finding]:
+    """What there is to say of a command before anything is resolved."""
+    if problems:
+        from kvsolve.inputs.parse_findings import parse_findings
+
+        yield from parse_findings(problems, pack)
+    if "config" in parsed.given:
+        from kvsolve.inputs.parse_findings import ignored_config_file
+
+        yield ignored_config_file(parsed.given["config"].spelling)
 
 
 def _merged(results: Sequence[CheckResult], request: Request) -> CheckResult:

@@ -15,10 +15,11 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["LaunchCommand", "NoLaunchError", "split_command", "split_text"]
+__all__ = ["LaunchCommand", "NoLaunchError", "release_of_image", "split_command", "split_text"]
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python(\d+(\.\d+)*)?t?")
+_RELEASE = re.compile(r":v?(\d+\.\d+\.\d+(?:\.post\d+)?)(?![\d.])")
 _IMAGE = re.compile(r"\w[\w.\-/:]*sglang[\w.\-/]*(:[\w.\-]+)?(@sha256:\w+)?|sglang(:[\w.\-]+)")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _MODULE = "sglang.launch_server"
@@ -165,6 +166,16 @@ def _image(tokens: Sequence[str]) -> str | None:
         if _IMAGE.fullmatch(token) and token not in ("sglang", _MODULE):
             return token
     return None
+
+
+def release_of_image(image: str) -> str | None:
+    """The release that an image's tag names, None where it names none.
+
+    >>> release_of_image("lmsysorg/sglang:v0.5.18-cu129-amd64"), release_of_image("sglang:latest")
+    ('0.5.18', None)
+    """
+    found = _RELEASE.search(image.rpartition("/")[2].partition("@")[0])
+    return found.group(1) if found else None
 
 
 def _served(command: LaunchCommand) -> LaunchCommand:

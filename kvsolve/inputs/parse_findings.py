@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kvsolve.inputs.problems import ParseProblem
     from kvsolve.packs.pack import Pack
 
-__all__ = ["parse_findings"]
+__all__ = ["ignored_config_file", "parse_findings"]
 
 _MOST = 8
 
@@ -24,6 +24,25 @@ def parse_findings(problems: Iterable[ParseProblem], pack: Pack) -> tuple[Findin
     """The problems as findings, in the order in which upstream would notice them."""
     ordered = sorted(problems, key=lambda problem: problem.order)
     return tuple(_finding(p, pack, after=n > 0) for n, p in enumerate(ordered))
+
+
+def ignored_config_file(spelling: str) -> Finding:
+    """The warning that a file named as ``--config=FILE`` is not read.
+
+    Args:
+        spelling: The flag as typed.
+    """
+    known = PARSE_CODES["config-ignored"]
+    return Finding(
+        code=known.code,
+        slug=known.slug,
+        kind=Kind.REPORT,
+        severity=Severity.WARNING,
+        stage="parse",
+        flags=(spelling,),
+        message=known.reason,
+        remedy=known.remedy,
+    )
 
 
 def _finding(problem: ParseProblem, pack: Pack, after: bool) -> Finding:

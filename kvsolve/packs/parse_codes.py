@@ -94,5 +94,12 @@ PARSE_CODES: dict[str, ParseCode] = {
         "The log level is looked up by name, and Python's logging has none of this name.",
         "Use debug, info, warning or error.",
     ),
+    "config-ignored": ParseCode(
+        "KV0013",
+        "config-file-ignored",
+        "Only the bare --config token followed by the file's name is looked for; --config=FILE is "
+        "parsed and then forgotten, without a word.",
+        "Write --config FILE.",
+    ),
 }
 """Kind of problem, as the parser of commands names it -> its code."""

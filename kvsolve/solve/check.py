@@ -138,7 +138,7 @@ def check(
         sglang_from: How the release was chosen.
     """
     trace = prepared.trace(config)
-    findings = (*problems, *_findings(prepared, config, trace, bool(problems)))
+    findings = (*problems, *_findings(prepared, config, trace, any(p.is_error for p in problems)))
     unknown = tuple(
         dict.fromkeys(
             f.detail
