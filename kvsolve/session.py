@@ -49,6 +49,7 @@ class Request:
         env: Environment variables that win over those in the command.
         stage: Last stage to judge; None: the last one modelled.
         ident: Carried into the answer.
+        names_model: The command has to name its model; otherwise one left out is no problem.
     """
 
     command: Sequence[str]
@@ -60,6 +61,7 @@ class Request:
     env: Mapping[str, str] = field(default_factory=dict)
     stage: str | None = None
     ident: Any = None
+    names_model: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +136,7 @@ class Session:
             argv,
             parsed,
             config,
-            tuple(_remarks(pack, parsed, _once((*problems, *parsed.problems)))),
+            tuple(_remarks(pack, parsed, _told(request, (*problems, *parsed.problems)))),
             tuple(self._contexts(request, pack, config, env)),
         )
 
@@ -265,8 +267,10 @@ def _config(pack: Pack, parsed: ParsedCommand) -> Config:
     return Config(fields, given)
 
 
-def _once(problems: Sequence[ParseProblem]) -> list[ParseProblem]:
-    """Problems without those that both the launcher and the parser would name."""
+def _told(request: Request, problems: Sequence[ParseProblem]) -> list[ParseProblem]:
+    """The problems to tell, those that both the launcher and the parser have only once."""
+    if not request.names_model:
+        problems = [p for p in problems if p.kind != "missing-flag"]
     return list({(p.kind, p.spelling, p.index): p for p in reversed(problems)}.values())[::-1]
 
 

@@ -146,7 +146,7 @@ def _request(line: Mapping[str, Any], defaults: Mapping[str, Any]) -> Request:
         raise LineError(f"stage is one of {', '.join(STAGES)}")
     if values["gpus"] < 1:
         raise LineError("gpus is at least 1")
-    return Request(argv, ident=line.get("id"), **values)
+    return Request(argv, ident=line.get("id"), names_model=False, **values)
 
 
 def _texts(env: Mapping[Any, Any]) -> dict[str, str]:
