@@ -11,8 +11,6 @@ in turn, and a run of entries marked ``repeat = true`` stands in the program onc
 
 from __future__ import annotations
 
-import operator
-import re
 import tomllib
 from dataclasses import dataclass
 from itertools import groupby
@@ -25,7 +23,7 @@ from kvsolve.model.program import Let, Place, Program, Refuse, Set, Step
 from kvsolve.model.syntax import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 __all__ = ["CuratedError", "confirmed", "late_steps", "read_curated"]
@@ -68,32 +66,15 @@ def confirmed(release: str, releases: str | list[str]) -> bool:
     >>> confirmed("0.5.18", ">=0.5.16,<0.5.19"), confirmed("0.5.19", ["0.5.18"])
     (True, False)
     """
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
     base = release.split(".post")[0]
     if isinstance(releases, list):
         return base in releases
-    return all(_holds(base, part.strip(), releases) for part in releases.split(","))
-
-
-_BOUND = re.compile(r"(>=|<=|==|!=|<|>)\s*(\d+(?:\.\d+)*)")
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
-    ">=": operator.ge,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    ">": operator.gt,
-}
-
-
-def _holds(release: str, bound: str, whole: str) -> bool:
-    found = _BOUND.fullmatch(bound)
-    if found is None:
-        raise CuratedError(f"`{whole}` is no range of releases such as >=0.5.16,<0.5.19")
-    return _ORDER[found[1]](_numbers(release), _numbers(found[2]))
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in release.split("."))
+    try:
+        return SpecifierSet(releases).contains(base)
+    except InvalidSpecifier:
+        raise CuratedError(f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19") from None
 
 
 def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
