@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import METHODS, Expr, Operand, if_, is_constant, node, raw
-from kvsolve.upstream.reader import calls, classes, names, operators, record
+from kvsolve.model.expression import METHODS, Expr, Operand, if_, is_constant, negate, node, raw
+from kvsolve.upstream.reader import calls, classes, names, operators, record, statements
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -133,6 +133,8 @@ def _of_external(run: Run, owner: External, name: str, default: Value) -> Value:
 def _of_class(run: Run, owner: ClassValue, name: str, default: Value) -> Value:
     if name in ("__name__", "__qualname__"):
         return owner.name
+    if name == "__struct_fields__":
+        return tuple(classes.field_names(run, owner))
     if name == "__mro__":
         return (owner, *classes.bases(run, owner))
     value = classes.attribute(run, owner, name)
@@ -288,6 +290,8 @@ def _item_of_object(run: Run, owner: HeapRef, key: Value) -> Value:
                 raise Dead("KeyError")
             there, value = payload.entries[key]
             return merge_values(run, there, value, raw("crash", "KeyError"))
+        missing = negate(operators.contains(run, key, owner))
+        statements.raise_if_caught(run, "KeyError", missing)
         return search(run, payload, key, raw("crash", "KeyError"))
     if isinstance(payload, Sequence) and isinstance(key, int):
         if not payload.certain:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, node, raw
-from kvsolve.upstream.reader import calls, expressions, iteration
+from kvsolve.upstream.reader import calls, expressions, iteration, statements
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -31,6 +31,7 @@ __all__ = [
     "construct",
     "decorators",
     "enum_kind",
+    "field_names",
     "is_property",
     "member_named",
     "method",
@@ -154,6 +155,7 @@ def member_named(run: Run, cls: ClassValue, key: Operand) -> Value:
         if key not in members:
             raise Dead("KeyError")
         return dict(values)[str(key)]
+    statements.raise_if_caught(run, "KeyError", node("not_in", key, tuple(members)))
     rows = [x for n, v in values for x in (n, True, run.operand(v))]
     return node("item", raw("table", *rows), key)
 
@@ -228,6 +230,11 @@ def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, Cla
                 continue
             out[statement.target.id] = (statement.target.id, statement.value, cls)
     return list(out.values())
+
+
+def field_names(run: Run, cls: ClassValue) -> list[str]:
+    """Names of the fields that a class and its bases declare."""
+    return [name for name, _, _ in _declared(run, cls)]
 
 
 def _fields(

@@ -10,7 +10,7 @@ from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
 from kvsolve.model.program import Need, Refuse
 from kvsolve.upstream.reader import expressions, iteration, statements
 from kvsolve.upstream.reader.log import free_variables
-from kvsolve.upstream.reader.values import External, Frame, Union, Unreadable
+from kvsolve.upstream.reader.values import External, Frame, HeapRef, Union, Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -150,8 +150,24 @@ def _unknown_list(
         return statements.block(run, statement.body, frame)
 
     outcomes = each(run, iterable, body)
+    changed = {
+        key[1]
+        for key, payload in run.state.items()
+        if key[0] == "heap" and key in before and before[key] is not payload
+    }
     run.state = before
     statements.give_up(run, [statement], frame)
+    if changed:
+        _forget(run, changed, frame)
+        run.gap("a collection filled in a loop over an unknown list", statement)
     if any(o.kind in ("return", "break") for o in outcomes):
         run.gap("a return or break in a loop over an unknown list", statement)
     return [statements.Outcome("next", True, run.state)]
+
+
+def _forget(run: Run, objects: set[int], frame: Frame) -> None:
+    """What a loop over an unknown list changed is not known any more."""
+    for key, value in list(run.state.items()):
+        if key[0] == "local" and isinstance(value, HeapRef) and value.number in objects:
+            label = f"{frame.module.name.split('.')[-1]}.{key[2]}"
+            run.state[key] = raw("opaque", label)

@@ -8,12 +8,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from kvsolve.model.expression import Expr, if_, negate, node, raw
+from kvsolve.model.expression import Expr, Operand, if_, negate, node, raw
 from kvsolve.upstream.reader import (
     attributes,
+    builtins,
     calls,
     classes,
     model_config,
+    names,
     overrides,
     record,
     statements,
@@ -178,6 +180,22 @@ def _declared_quantization(run: Run, function: FunctionValue, args: Args, kwargs
     )
 
 
+def _algorithms(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """Classes that upstream collects by importing every module of a package."""
+    glob = getattr(run.tree, "glob", None)
+    if function.module.name != "sglang.srt.dllm.algorithm" or glob is None:
+        return NotImplemented
+    entries: dict[str, tuple[Operand, Value]] = {}
+    for file in glob("sglang/srt/dllm/algorithm/*.py"):
+        dotted = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        module = run.modules.get(dotted)
+        if module is not None and "Algorithm" in module.definitions:
+            value = names.global_name(run, dotted, "Algorithm")
+            if isinstance(value, ClassValue):
+                entries[value.name] = (True, value)
+    return builtins.table(run, entries)
+
+
 SPECIAL: dict[str, Handler] = {
     "resolving_view": _live_view,
     "resolved_view": _snapshot,
@@ -208,5 +226,6 @@ SPECIAL: dict[str, Handler] = {
     "load_pointer_head": lambda run, function, args, kwargs: run.config_fact(
         "model", "pointer_head"
     ),
+    "import_algorithms": _algorithms,
     "get_context": _unpublished,
 }

@@ -187,6 +187,14 @@ def raise_(run: Run, exception: str, words: tuple[str, ...], exact: bool = True)
         run.log.need(raw("crash", exception), guard, run.place())
 
 
+def raise_if_caught(run: Run, exception: str, when: Operand) -> None:
+    """Upstream raises under a condition, and a ``try`` around takes it."""
+    when = run.assumed.condition(when)
+    if when is not False and any(h.takes(exception) for h in run.handlers):
+        with run.under(when):
+            raise_(run, exception, ())
+
+
 _MODEL_FLAGS = frozenset({"model_path", "tokenizer_path"})
 _CRASHES = frozenset({"AttributeError", "TypeError", "KeyError", "IndexError", "ZeroDivisionError"})
 

@@ -96,7 +96,7 @@ def _handled(
     if not isinstance(when, Expr):
         return handled if when else body
     ends = [o.within(when) for o in handled if o.kind != "next"]
-    ends += [o for o in body if o.kind != "next"]
+    ends += [o.within(negate(when)) for o in body if o.kind != "next"]
     on = next((o for o in body if o.kind == "next"), None)
     after = next((o for o in handled if o.kind == "next"), None)
     if on and after:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from textwrap import dedent
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +13,9 @@ from kvsolve.packs.evaluate import Trace, interpret
 from kvsolve.upstream.reader.facts import FactNames
 from kvsolve.upstream.reader.program import Reading, read_release
 from kvsolve.upstream.source import SourceTree
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLUMBING = """
 def declare_resolution(server_args, source, **fields): ...

@@ -240,3 +240,41 @@ def test_every_write_is_a_set_with_its_condition(read):
     assert (write.name, write.mode) == ("b", "declare")
     assert release.value("b", a=True, c=9) == 10
     assert release.value("b", c=9) == 0
+
+
+def test_a_missing_key_in_a_try_reaches_the_handler(read):
+    release = read(
+        """
+        SIZES = {"small": 1, "large": 2}
+        def size_of(name):
+            try:
+                return SIZES[name]
+            except KeyError:
+                pass
+            if name == "tiny":
+                return 0
+            raise ValueError("no such size is known here")
+        def run_resolution_pipeline(server_args):
+            declare_resolution(server_args, "x", size=size_of(server_args.word))
+        """,
+        word="small",
+        size=None,
+    )
+    assert release.value("size", word="large") == 2
+    assert release.value("size", word="tiny") == 0
+    assert release.outcome(word="huge") == "ValueError"
+
+
+def test_a_collection_filled_from_an_unknown_list_is_unknown(read):
+    release = read(
+        """
+        def run_resolution_pipeline(server_args):
+            found = {}
+            for name in server_args.names:
+                found[name] = True
+            if "x" not in found:
+                raise ValueError
+        """,
+        names=(),
+    )
+    assert release.outcome(names=["x"]).startswith("unknown")
