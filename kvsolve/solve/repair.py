@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 __all__ = ["Repairs", "command_tokens", "repair"]
 
 _MOST_ALSO = 12
-_MOST_BOXES = 1500
-"""Boxes looked at for further alternatives once the best repair is known."""
+_MOST_EFFORT = 600
+"""Effort for further alternatives once the best repair is known."""
 
 _MOST_TRIES = 20
 _GRACE = 0.5
@@ -187,7 +187,7 @@ class _Task:
                     out[flags] = found
                 if reach is not None and search.most_cost is None:
                     search.most_cost = next(iter(out.values())).key[0] + reach
-                    search.most_popped = search.popped + _MOST_BOXES
+                    search.most_effort = search.effort + _MOST_EFFORT
                 if len(out) >= k or not flags:
                     return list(out.values())
         return list(out.values())
@@ -211,7 +211,7 @@ class _Task:
     def _minimal_member(self, wanted: list[Clause], most: int) -> Found | None:
         """The best member that meets the clauses wanted and has no valid part."""
         search, _ = self._search(intact=bool(self.pins), first=wanted)
-        search.most_cost, search.most_popped = most, _MOST_BOXES
+        search.most_cost, search.most_effort = most, _MOST_EFFORT
         for _, found in zip(range(_MOST_TRIES), search.run(), strict=False):
             part = self._valid_part(found)
             if part is None:

@@ -112,7 +112,7 @@ class Search:
         bound: Proven lower bound of the cost of what is not found yet; None where there is nothing.
         complete: The search came to its end: nothing else exists.
         most_cost: Cost beyond which to look no further; may be set at any time.
-        most_popped: Boxes taken from the queue after which to stop; likewise.
+        most_effort: Effort after which to stop; likewise.
         hasty: It lost patience (see ``patience``), so later answers may have skipped some.
     """
 
@@ -137,7 +137,7 @@ class Search:
         """
         self.greedy = greedy
         self.most_cost: int | None = None
-        self.most_popped: int | None = None
+        self.most_effort: int | None = None
         self.space, self.judge, self.deadline = space, judge, deadline
         self.patience, self.hasty = patience, False
         self._accepted: list[frozenset[int]] = []
@@ -231,11 +231,16 @@ class Search:
                 yield found
         self.bound, self.complete = None, True
 
+    @property
+    def effort(self) -> int:
+        """Boxes looked at; judging a member costs as much as ten."""
+        return self.popped + 10 * self.judged
+
     def _is_enough(self, key: Key) -> bool:
         """Whether a limit is reached."""
         if self.most_cost is not None and key[0] > self.most_cost:
             return True
-        if self.most_popped is not None and self.popped > self.most_popped:
+        if self.most_effort is not None and self.effort > self.most_effort:
             return True
         return self.deadline is not None and time.monotonic() > self.deadline
 
