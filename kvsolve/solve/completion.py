@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.solve.judge import ProgramJudge
+from kvsolve.solve.judge import ConstraintJudge, ProgramJudge
 from kvsolve.solve.network import network_of
+from kvsolve.solve.reasons import Reasoner
 from kvsolve.solve.search import Clause, Found, Search
 from kvsolve.solve.space import Space, edits_of
 
@@ -57,11 +58,8 @@ class Completions:
             variable = self.space.variable(dest)
             if variable is not None:
                 self.given[variable] = 1 << self.space.start[variable]
-        self._search = self._searching(None)
-
-    def _searching(self, only: frozenset[int] | None) -> Search:
-        judge = ProgramJudge(self.prepared, self.network, self.space, only=only)
-        return Search(self.space, judge, deadline=self.deadline)
+        judge = ProgramJudge(self.prepared, self.network, self.space)
+        self._search = Search(self.space, judge, deadline=deadline)
 
     def domain(self, dest: str) -> Domain | None:
         """The values that a flag may take; None where it is fixed."""
@@ -105,8 +103,15 @@ class Completions:
         return self.refute(masks, steps).complete
 
     def refute(self, masks: Mapping[int, int], steps: frozenset[int]) -> Search:
-        """A search that minds these entries alone; complete where they leave nothing."""
-        search = self._searching(steps)
+        """A search that minds these entries alone; complete where they leave nothing.
+
+        An entry that an earlier crash keeps upstream from reaching counts as if it were reached:
+        without the other entry it would be.
+        """
+        known = self.network.constraints
+        constraints = tuple(known[step] for step in sorted(steps) if step in known)
+        judge = ConstraintJudge(constraints, Reasoner(self.network, self.space))
+        search = Search(self.space, judge, deadline=self.deadline)
         for clause in self._search.clauses:
             if clause.source in steps:
                 search.learn(clause)

@@ -49,11 +49,9 @@ class ProgramJudge:
         space: Space,
         *,
         intact: Iterable[str] = (),
-        only: frozenset[int] | None = None,
     ) -> None:
         self.prepared, self.network, self.space = prepared, network, space
         self.intact = frozenset(intact)
-        self.only = only
         self.reasoner = Reasoner(network, space)
         self.exact = True
         self.runs = 0
@@ -65,7 +63,7 @@ class ProgramJudge:
         trace = self.prepared.trace(config)
         steps = broken_steps(self.prepared, trace)
         self.reasoner.move(changes)
-        refused = [self.refusal(s, changes) for s in steps if self.only is None or s in self.only]
+        refused = [self.refusal(s, changes) for s in steps]
         refused += self._spoilt(config, trace)
         return refused or self._soft(config, trace)
 
@@ -140,9 +138,11 @@ class ConstraintJudge:
         self.reasoner.move(changes)
         found = []
         for constraint in self.constraints:
-            value, literals = self.reasoner.reason(constraint.broken)
+            guard = self.reasoner.guard(constraint.broken)
+            value, literals = self.reasoner.reason(guard)
             if is_broken(value):
-                found.append(Clause(literals, constraint.step))
+                weaker = self.reasoner.widened(guard, value, literals)
+                found.append(Clause(weaker, constraint.step))
         return found
 
 

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from kvsolve.model.context import Config, Context
-from kvsolve.model.expression import Operand, node, raw
+from kvsolve.model.expression import Crash, Operand, Unknown, node, raw
 from kvsolve.model.flag import Flag, FlagTable
 from kvsolve.model.program import Let, Need, Place, Program, Refuse, Set, Step
 from kvsolve.packs.compile import compile_program
+from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.packs.pack import Pack, StepInfo
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import Domain, default_of, domain_of
@@ -243,6 +244,23 @@ def config_at(case: Case, found: Mapping[str, Domain], at: Assignment) -> Config
         if state.typed:
             given[dest] = _spelled(case.prepared.pack.flags, dest, state.value)
     return Config(values, given)
+
+
+def stops(prepared: Prepared, step: int, config: Config) -> bool:
+    """Whether an entry by itself would refuse a configuration, or crash."""
+    constraint = network_of(prepared).constraints.get(step)
+    if constraint is None:
+        return False
+    slots = {}
+    for dest, value in config.values.items():
+        slots[dest, 0] = slots[f"raw.{dest}", 0] = value
+        slots[f"given.{dest}", 0] = value if dest in config.given else None
+    try:
+        return bool(Interpreter(slots, prepared.facts).value(constraint.broken))
+    except (Crash, NotReached):
+        return True
+    except Unknown:
+        return False
 
 
 def is_valid(prepared: Prepared, config: Config) -> bool:
