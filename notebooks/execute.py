@@ -20,6 +20,7 @@ def execute(path: Path) -> nbformat.NotebookNode:
             notebook,
             timeout=SECONDS_A_CELL,
             kernel_name="python3",
+            coalesce_streams=True,
             resources={"metadata": {"path": empty}},
         ).execute()
     for cell in notebook.cells:
