@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from kvsolve.model.expression import Expr, Operand, children, is_constant, raw
+from kvsolve.model.expression import Expr, Operand, children, is_constant, node, raw
 from kvsolve.model.syntax import render
 from kvsolve.upstream.reader import (
     builtins,
@@ -70,6 +70,10 @@ def call_tree(run: Run, function: Value, tree: ast.Call, frame: Frame) -> Value:
         value = expressions.evaluate(run, keyword.value, frame)
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
+            continue
+        if isinstance(value, Expr) and isinstance(function, ClassValue):
+            for name in classes.field_names(run, function):
+                kwargs[name] = Perhaps(node("in", name, value), node("item", value, name))
             continue
         for name, (there, item) in iteration.table_of(run, value).entries.items():
             kwargs[name] = item if there is True else Perhaps(there, item)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, node, raw
 from kvsolve.upstream.reader import calls, expressions, iteration, statements
-from kvsolve.upstream.reader.state import Instance
+from kvsolve.upstream.reader.state import Instance, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
     ClassValue,
@@ -245,10 +245,17 @@ def _fields(
         if position < len(args):
             attributes[name] = args[position]
         elif name in kwargs:
-            attributes[name] = kwargs[name]
+            attributes[name] = _given(run, kwargs[name], default, owner)
         elif default is not None:
             attributes[name] = _default(run, default, Frame(owner.module, owner=owner))
     return attributes
+
+
+def _given(run: Run, value: Value, default: ast.expr | None, owner: ClassValue) -> Value:
+    if not isinstance(value, calls.Perhaps):
+        return value
+    other = _default(run, default, Frame(owner.module, owner=owner)) if default else None
+    return merge_values(run, value.there, value.value, other)
 
 
 def _default(run: Run, tree: ast.expr, frame: Frame) -> Value:

@@ -254,8 +254,10 @@ class Run:
         if line or node is not None:
             at = line or getattr(node, "lineno", place.line)
             place = Place(place.file, place.symbol, at, place.caller)
-        inside = sum(isinstance(n, (ast.Raise, ast.Assert)) for n in ast.walk(node)) if node else 0
-        self.gaps.append(Gap(place, reason, inside))
+        nodes = list(ast.walk(node)) if node is not None else []
+        inside = sum(isinstance(n, (ast.Raise, ast.Assert)) for n in nodes)
+        read = {n.attr for n in nodes if isinstance(n, ast.Attribute)} & set(self.fields)
+        self.gaps.append(Gap(place, reason, inside, tuple(sorted(read))))
 
     # -- objects
 

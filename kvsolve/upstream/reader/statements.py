@@ -130,6 +130,9 @@ def _guarded(run: Run, statement: ast.stmt, frame: Frame) -> Outcomes:
         run.gap(str(error)[:100], statement)
         run.state = before
         give_up(run, [statement], frame)
+        if isinstance(statement, ast.Return):
+            label = f"{frame.module.name.split('.')[-1]}.{_caller_name(run)}()"
+            return [Outcome("return", True, run.state, raw("opaque", label))]
         return going_on(run)
 
 

@@ -238,3 +238,41 @@ def test_the_same_bytes_under_any_hash_seed(tmp_path: Path, read, seed: str):
         check=True,
     )
     assert done.stdout == release.program.dump()
+
+
+def test_a_users_dictionary_spread_into_a_class_keeps_its_defaults(read):
+    release = read(
+        """
+        import dataclasses
+        import json
+        @dataclasses.dataclass
+        class Plan:
+            size: int = 3
+            kind: str = None
+        def run_resolution_pipeline(server_args):
+            plan = Plan(**json.loads(server_args.text))
+            declare_resolution(server_args, "x", size=plan.size)
+            if plan.kind == "odd":
+                raise ValueError
+        """,
+        text="{}",
+        size=None,
+    )
+    assert release.value("size") == 3
+    assert release.value("size", text='{"size": 5}') == 5
+    assert release.outcome(text='{"kind": "odd"}') == "ValueError"
+
+
+def test_a_return_that_cannot_be_read_gives_an_unknown_value(read):
+    release = read(
+        """
+        def odd(value):
+            return ~value
+        def run_resolution_pipeline(server_args):
+            if odd(server_args.a) is None:
+                raise ValueError
+        """,
+        a=1,
+    )
+    assert release.outcome().startswith("unknown")
+    assert [g.reads for g in release.program.gaps] == [()]
