@@ -97,10 +97,14 @@ class Question:
             KvsolveError: GPU or model is not known, so there are several.
         """
         if len(self.prepared) != 1:
-            gpu, model = self.request.gpu, self.prepared[0].context.model_from
-            missing = [n for n, known in (("--gpu", gpu), ("--model-config or --family", model)) if not known]
+            contexts = [prepared.context for prepared in self.prepared]
+            missing = []
+            if len({context.gpu for context in contexts}) != 1:
+                missing.append("--gpu")
+            if len({context.model for context in contexts}) != 1:
+                missing.append("--model-config or --family")
             raise KvsolveError(
-                f"this needs one GPU and one model: give {' and '.join(missing) or '--gpu and --family'}"
+                f"this needs one GPU and one model: give {' and '.join(missing)}"
                 " (`kvsolve profiles` lists what is known)"
             )
         return self.prepared[0]

@@ -94,4 +94,4 @@ def dest_of(flags: FlagTable, name: str) -> str:
 
     near = nearest(spelled, tuple(flags.spellings))
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    raise KvsolveError(f"SGLang {flags.release} has no flag {name}{hint}")
+    raise KvsolveError(f"SGLang {flags.release} has no flag {name or '(nothing)'}{hint}")

@@ -81,12 +81,15 @@ def count(command: Command, vary: Vary = (), *, project: Iterable[str] = (), **c
 
 
 def count_of(
-    question: Question, vary: Mapping[str, Sequence[Any] | None], project: Sequence[str]
+    question: Question,
+    vary: Mapping[str, Sequence[Any] | None],
+    project: Sequence[str],
+    limit_s: float | None = None,
 ) -> int:
-    """The count of a question that was read; flags by dest."""
+    """The count of a question that was read; flags by dest; given up after so many seconds."""
     from kvsolve.solve.count import count as search
 
-    return search(question.context, question.config, vary, project=project)
+    return search(question.context, question.config, vary, project=project, time_limit=limit_s)
 
 
 def _scope(

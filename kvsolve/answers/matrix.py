@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, request, session
 from kvsolve.errors import KvsolveError
+from kvsolve.outputs.redact import is_secret_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -85,9 +86,15 @@ def moved(base: Request, values: Mapping[str, Any]) -> Request:
 def _axis_name(base: Request, name: str) -> str:
     from kvsolve.packs.pack import load_pack, newest
 
-    return (
-        name if name in CONTEXT_FIELDS else dest_of(load_pack(base.sglang or newest()).flags, name)
-    )
+    if name in CONTEXT_FIELDS:
+        return name
+    flags = load_pack(base.sglang or newest()).flags
+    dest = dest_of(flags, name)
+    if is_secret_name(dest):
+        raise KvsolveError(f"{flags.flag(dest).name} holds a secret, which a matrix would show")
+    if dest == "model_path":
+        raise KvsolveError("the axis of models is called model, with names of model profiles")
+    return dest
 
 
 def _shared_context(question: Question, varied: set[str]) -> dict[str, Any]:

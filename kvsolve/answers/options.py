@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from kvsolve.answers.asking import Command
+    from kvsolve.outputs.redact import Redactor
     from kvsolve.session import Question
     from kvsolve.solve.options import FlagOptions
 
@@ -57,5 +58,17 @@ def options_of(question: Question, flags: Iterable[str], limit_s: float | None =
     dests = [dest_of(question.pack.flags, name) for name in flags]
     hide = hider(question)
     found = search(question.context, question.config, dests, time_limit=limit_s)
-    shown = (replace(flag, given=hide.value(flag.given, flag.dest)) for flag in found)
-    return Options(facts_of(question), tuple(shown))
+    return Options(facts_of(question), tuple(_shown(flag, hide) for flag in found))
+
+
+def _shown(flag: FlagOptions, hide: Redactor) -> FlagOptions:
+    """A flag's options that show no secret."""
+    values = tuple(
+        replace(
+            option,
+            value=hide.value(option.value, flag.dest),
+            edits=tuple(hide.edit(edit) for edit in option.edits),
+        )
+        for option in flag.values
+    )
+    return replace(flag, given=hide.value(flag.given, flag.dest), values=values)

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kvsolve.session import Question
 
 app = typer.Typer()
+_PATIENCE = 60.0
+"""Seconds that counting may take where --limit-s says nothing."""
 Vary = Annotated[
     list[str] | None,
     typer.Option(
@@ -75,7 +77,8 @@ def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Gi
     from kvsolve.outputs.envelope import head, json_line, json_text
 
     question = base_question(asked, given)
-    number = count_of(question, *_scope(question, vary, project))
+    limit = _PATIENCE if asked.limit_s is None else asked.limit_s
+    number = count_of(question, *_scope(question, vary, project), limit)
     talk_of(question)
     if asked.format == "text":
         emit(f"{number}\n")

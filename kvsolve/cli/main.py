@@ -35,6 +35,8 @@ def main(args: Sequence[str]) -> int:
         The exit code: 0 nothing found, 1 findings, 2 bad input, 130 interrupted, 141 where the
         reader of stdout has gone.
     """
+    if sys.stdout is None:
+        return _complain("stdout is closed, so there is nowhere to write the answer")
     try:
         code = _dispatch(args)
         sys.stdout.flush()
@@ -44,12 +46,21 @@ def main(args: Sequence[str]) -> int:
     except (BrokenPipeError, SystemExit):
         # The reader has gone, as in `kvsolve rules | head`; nobody is left to be told. Typer ends
         # the process where a verb meets that, and in no other case.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
+        _drop_output()
         return READER_GONE
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:
+        if isinstance(error, OSError) and error.filename is None:
+            # What reads names its file; this is a full disk behind stdout.
+            _drop_output()
+            return _complain(f"the answer cannot be written: {error.strerror or error}")
         return _complain(_explain_failure(error, args))
+
+
+def _drop_output() -> None:
+    """Let what is left in the buffer of stdout go nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), _STDOUT)
 
 
 def _dispatch(args: Sequence[str]) -> int:
@@ -84,6 +95,8 @@ def _explain_failure(error: Exception, args: Sequence[str]) -> str:
 
     if isinstance(error, USAGE_ERROR):
         sentence = " ".join(error.format_message().split())  # type: ignore[attr-defined]
+        if not sentence:  # nothing was asked, and the help is on stdout
+            return "name a verb"
         looks_like_command = any("sglang" in token for token in args) and "--" not in args
         hint = ". Put the SGLang command behind `--`." if looks_like_command else ""
         return sentence.removesuffix(".") + hint

@@ -103,7 +103,7 @@ def values_of(flags: FlagTable, dest: str, text: str) -> list[Any]:
 
     ``unset`` is the default of a flag that is not given; switches take ``true`` and ``false``.
     """
-    return [_value(flags, dest, word) for word in text.split(",")]
+    return [_value(flags, dest, word) for word in dict.fromkeys(text.split(","))]
 
 
 def _value(flags: FlagTable, dest: str, word: str) -> Any:
@@ -118,5 +118,5 @@ def _value(flags: FlagTable, dest: str, word: str) -> Any:
     if parsed.problems:
         problem = parsed.problems[0]
         allowed = f"; it takes {', '.join(problem.suggestions)}" if problem.suggestions else ""
-        raise KvsolveError(f"{flags.flag(dest).name} does not take {word}{allowed}")
+        raise KvsolveError(f"{flags.flag(dest).name} does not take {word or '(nothing)'}{allowed}")
     return parsed.values[dest]

@@ -276,7 +276,8 @@ def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
 def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
     for dest, write in sorted(_last_writes(pack, trace).items(), key=lambda i: i[1].step):
         before, after = config.values.get(dest), trace.values.get(dest)
-        if same_value(before, after) or dest not in pack.flags.defaults:
+        # A write whose value is not known leaves no effective value, and no rewrite to tell.
+        if dest not in trace.values or same_value(before, after) or dest not in pack.flags.defaults:
             continue
         typed = dest in config.given
         if not typed and before is None:

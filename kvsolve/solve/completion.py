@@ -51,7 +51,11 @@ class Completions:
         self.prepared, self.config, self.deadline = prepared, config, deadline
         self.network = network_of(prepared)
         self.space = Space(
-            self.network, prepared.pack.flags, config, held=fixed_flags(prepared, held)
+            self.network,
+            prepared.pack.flags,
+            config,
+            held=fixed_flags(prepared, held),
+            also=also,
         )
         self.given: dict[int, int] = {}
         for dest in sorted(set(config.given) - set(free)):

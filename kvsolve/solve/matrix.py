@@ -150,7 +150,7 @@ def matrix(
     first = {a.name: a.values[0] for a in (rows, cols) if a.is_context}
     start = prepare(first)
     rows, cols = _filled(rows, start), _filled(cols, start)
-    judge = _Judge(prepare, start, first, (rows.name, cols.name), tuple(held), time_limit)
+    judge = _Judge(prepare, start, first, (rows, cols), tuple(held), time_limit)
     cells = tuple(judge.cell(rows, r, cols, c) for r in rows.values for c in cols.values)
     return Matrix(rows, cols, dict(context or {}), cells)
 
@@ -175,19 +175,19 @@ class _Judge:
         prepare: Prepare,
         start: Situation,
         first: Mapping[str, Any],
-        names: tuple[str, str],
+        axes: tuple[Axis, Axis],
         held: Sequence[str],
         time_limit: float | None,
     ) -> None:
-        self.prepare, self.names, self.held = prepare, names, held
+        self.prepare, self.held = prepare, held
+        self.values = {axis.name: axis.values for axis in axes if not axis.is_context}
         self.time_limit = time_limit
         self.known: dict[tuple[tuple[str, Any], ...], Completions] = {}
         self._keep(first, start)
 
     def _keep(self, wanted: Mapping[str, Any], situation: Situation) -> Completions:
         prepared, config = situation
-        free = [n for n in self.names if n not in CONTEXT_AXES]
-        made = Completions(prepared, config, free=free, held=self.held)
+        made = Completions(prepared, config, free=self.values, held=self.held, also=self.values)
         self.known[tuple(sorted(wanted.items()))] = made
         return made
 
@@ -201,9 +201,10 @@ class _Judge:
         for axis, value in pair:
             if not axis.is_context:
                 at = _state(shared, axis.name, value)
-                if at is None:
+                if at is not None:
+                    fixed[axis.name] = at
+                elif not same_value(value, shared.config.values.get(axis.name)):
                     return Cell(row, col, CellState.UNKNOWN)
-                fixed[axis.name] = at
         return Cell(row, col, *self._judged(shared, fixed))
 
     def _judged(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.context import Config
@@ -61,11 +62,13 @@ class Space:
         held: Iterable[str] = (),
         weights: Mapping[str, int] | None = None,
         chosen: Callable[[str], Any] | None = None,
+        also: Mapping[str, Iterable[Any]] | None = None,
     ) -> None:
         self.network, self.flags, self.config = network, flags, config
         self.held = frozenset(held)
         self.weights = dict(weights or {})
         self.chosen = chosen
+        self.also = dict(also or {})
         self.dests: list[str] = []
         self.domains: list[Domain] = []
         self.start: list[int] = []
@@ -84,7 +87,7 @@ class Space:
     def _make(self, dest: str) -> int | None:
         if dest in self.held or not self.flags.by_dest(dest) or dest not in self.config.values:
             return None
-        domain = self._domain(dest)
+        domain = _extended(self._domain(dest), self.also.get(dest, ()))
         if len(domain.states) < 2:
             return None
         self.dests.append(dest)
@@ -154,6 +157,15 @@ class Space:
             else:
                 given.pop(dest, None)
         return Config(values, given)
+
+
+def _extended(domain: Domain, values: Iterable[Any]) -> Domain:
+    """The domain with a typed state for each value that it lacks."""
+    states = list(domain.states)
+    for value in values:
+        if not any(same_value(value, state.value) for state in states):
+            states.append(State(value, True))
+    return domain if len(states) == len(domain.states) else replace(domain, states=tuple(states))
 
 
 def edits_of(

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,7 +15,6 @@ from tests.cli.running import H100, PLAIN, assert_one_sentence, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
 
@@ -45,11 +45,30 @@ Capture = pytest.CaptureFixture[str]
         (["fix", *H100, "--cost", "page-size", "--", *PLAIN], ["FLAG=N"]),
         (["fix", *H100, "--cost", "page-size=0", "--", *PLAIN], ["positive integer"]),
         (["fix", "--sglang", "0.5.18", "--", *PLAIN, "--kv-cache-dtype", "nvfp4"], ["--gpu"]),
+        (["options", *H100, "page-size"], ["give --model-config or --family ("]),
+        (["options", "page-size", "--", *PLAIN], ["give --gpu ("]),
         (["options", *H100, "page-sise", "--", *PLAIN], ["page-sise"]),
         (["count", *H100, "--", *PLAIN], ["--vary"]),
         (["count", *H100, "--vary", "page_size=x", "--", *PLAIN], ["--page-size", "x"]),
         (["list", *H100, "--vary", "attention-backend=fa9", "--", *PLAIN], ["fa9", "fa3"]),
+        (["count", *H100, "--vary", "page_size=", "--", *PLAIN], ["--page-size", "(nothing)"]),
+        (["count", *H100, "--vary", "=", "--", *PLAIN], ["no flag (nothing)"]),
+        (
+            [
+                "count",
+                *H100,
+                "--limit-s",
+                "0",
+                "--vary",
+                "page_size,tp_size,kv_cache_dtype",
+                "--",
+                *PLAIN,
+            ],
+            ["not counted within 0 seconds", "--limit-s"],
+        ),
         (["matrix", *H100, "--rows", "page_size"], ["--cols"]),
+        (["matrix", *H100, "--rows", "api_key=a,b", "--cols", "page_size=1"], ["secret"]),
+        (["matrix", *H100, "--rows", "model_path=a", "--cols", "page_size=1"], ["model profiles"]),
         (["matrix", *H100, "--rows", "nope", "--cols", "page_size"], ["nope"]),
         (["explain", "KV0"], ["KV0", "kvsolve rules"]),
         (["why", "the dog ate my homework"], ["no entry"]),
@@ -134,6 +153,26 @@ def test_a_bug_of_ours_is_one_line_too(capsys: Capture, monkeypatch: pytest.Monk
     monkeypatch.setenv("KVSOLVE_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(["check"])
+
+
+def test_no_verb_gets_the_help_and_a_sentence(capsys: Capture) -> None:
+    ran = run(capsys)
+    assert ran.code == 2
+    assert "Usage" in ran.out
+    assert ran.err == "kvsolve: error: name a verb\n"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_and_a_closed_stdout_are_told() -> None:
+    code = "import sys; from kvsolve.cli.main import run; run()"
+    for redirect, word in ((">/dev/full", "cannot be written"), (">&-", "stdout is closed")):
+        line = f'"$0" -c "$1" flags tp-size {redirect}'
+        ran = subprocess.run(
+            ["sh", "-c", line, sys.executable, code], capture_output=True, text=True, check=False
+        )
+        assert ran.returncode == 2
+        assert word in ran.stderr
+        assert "bug" not in ran.stderr
 
 
 def test_an_interrupt_is_quiet(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:

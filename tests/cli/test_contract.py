@@ -159,6 +159,38 @@ def test_a_matrix_in_every_format(capsys: Capture) -> None:
         assert "h100" in out
 
 
+def test_a_matrix_judges_values_that_no_entry_names(capsys: Capture) -> None:
+    axes = ("--rows", "page_size=48,unset", "--cols", "served_model_name=a,unset")
+    ran = run(capsys, "matrix", *H100, *axes, "--format", "json", "--", *PLAIN)
+    states = {(cell["row"], cell["col"]): cell["state"] for cell in ran.json["cells"]}
+    assert ran.code == 0
+    assert states == {
+        (48, "a"): "with", (48, None): "with", (None, "a"): "yes", (None, None): "yes",
+    }  # fmt: skip
+    tokens = ("--page-size", "48", "--served-model-name", "a")
+    assert run(capsys, "check", *H100, "--", *PLAIN, *tokens).code == 1
+
+
+def test_options_show_no_secret(capsys: Capture) -> None:
+    for style in ("text", "json", "csv", "markdown"):
+        command = (*PLAIN, "--api-key", "s3cr3t")
+        ran = run(capsys, "options", *H100, "api-key", "--format", style, "--", *command)
+        assert ran.code == 0
+        assert "s3cr3t" not in ran.out + ran.err
+        assert "***" in ran.out
+
+
+def test_a_value_named_twice_is_counted_once(capsys: Capture) -> None:
+    assert run(capsys, "count", *H100, "--vary", "page_size=1,1", "--", *PLAIN).out == "1\n"
+
+
+def test_a_value_that_is_not_known_is_no_rewrite(capsys: Capture) -> None:
+    draft = ("--speculative-algorithm", "EAGLE", "--speculative-draft-model-path", "no/such")
+    ran = run(capsys, "check", "--sglang", "0.5.23", "--gpu", "h100", "--", *PLAIN, *draft)
+    assert ran.code == 2
+    assert "EAGLE ->" not in ran.out
+
+
 def test_a_matrix_asks_for_what_it_needs(capsys: Capture) -> None:
     ran = run(
         capsys, "matrix", "--sglang", "0.5.18", "--rows", "kv-cache-dtype", "--cols", "page-size"
