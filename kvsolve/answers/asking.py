@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
+from kvsolve.model.finding import Severity
 from kvsolve.outputs.redact import Redactor
 from kvsolve.session import Question, Request, Session
 
@@ -15,7 +16,16 @@ if TYPE_CHECKING:
 
     from kvsolve.model.flag import FlagTable
 
-__all__ = ["Command", "dest_of", "facts_of", "hider", "reasons_of", "request", "session"]
+__all__ = [
+    "Command",
+    "dest_of",
+    "facts_of",
+    "hider",
+    "must_be_readable",
+    "reasons_of",
+    "request",
+    "session",
+]
 
 Command = str | Sequence[str]
 """A launch command: its text, or its tokens; with or without the program in front."""
@@ -55,6 +65,17 @@ def hider(question: Question) -> Redactor:
     return Redactor(question.request.command, env)
 
 
+def must_be_readable(question: Question) -> None:
+    """Refuse a command of which the release's parser refuses something.
+
+    Raises:
+        KvsolveError: It does; what else is said of the command would answer another question.
+    """
+    for problem in question.problems:
+        if problem.severity is Severity.ERROR:
+            raise KvsolveError(hider(question).text(problem.message.rstrip(".")))
+
+
 def facts_of(question: Question) -> dict[str, Any]:
     """For what a question is answered: the keys of a result that say so."""
     contexts = [prepared.context for prepared in question.prepared]
@@ -80,7 +101,7 @@ def reasons_of(question: Question, codes: Iterable[str]) -> dict[str, str]:
 
 
 def dest_of(flags: FlagTable, name: str) -> str:
-    """The dest that a user means by a flag's spelling or name.
+    """The dest that a user means by a flag's spelling, name or unambiguous abbreviation.
 
     Raises:
         KvsolveError: No flag is called so; names the nearest.
@@ -90,6 +111,9 @@ def dest_of(flags: FlagTable, name: str) -> str:
         return flags.by_spelling(spelled).dest
     if flags.by_dest(name):
         return name
+    meant = {flags.by_spelling(s).dest for s in flags.beginning_with(spelled)} if name else set()
+    if len(meant) == 1:  # as upstream's parser takes abbreviations, `tp` for --tp-size
+        return meant.pop()
     from kvsolve.inputs.spelling import nearest
 
     near = nearest(spelled, tuple(flags.spellings))

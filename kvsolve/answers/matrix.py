@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import dest_of, hider, request, session
+from kvsolve.answers.asking import dest_of, hider, must_be_readable, request, session
 from kvsolve.errors import KvsolveError
 from kvsolve.outputs.redact import is_secret_name
 
@@ -65,8 +65,7 @@ def matrix_of(base: Request, rows: AxisOf, cols: AxisOf, limit_s: float | None =
 
     def prepare(values: Mapping[str, Any]) -> tuple[Prepared, Config]:
         question = session().ask(moved(base, values))
-        if question.problems:
-            raise KvsolveError(question.problems[0].message.rstrip("."))
+        must_be_readable(question)
         questions.append(question)
         return question.context, question.config
 

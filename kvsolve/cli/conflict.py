@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from kvsolve.answers.asking import hider, reasons_of, session
+from kvsolve.answers.asking import hider, must_be_readable, reasons_of, session
 from kvsolve.answers.conflict import conflict_of
 from kvsolve.cli.answering import emit, only_question, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
@@ -32,6 +32,8 @@ def conflict(
 ) -> int:
     """Tell why nothing valid agrees with the flags that are to stay: a minimal conflict."""
     _, question = only_question(asked, files or ())
+    if not keep:  # then all that was typed is to stay, and some of it cannot be read
+        must_be_readable(question)
     result = hider(question).result(session().judge(question))
     talk(result)
     found = conflict_of(question, keep, asked.limit_s)

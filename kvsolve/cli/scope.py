@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from kvsolve.answers.asking import dest_of, session
+from kvsolve.answers.asking import dest_of, must_be_readable, session
 from kvsolve.cli.answering import request_for
 from kvsolve.cli.sources import environment
 from kvsolve.errors import KvsolveError
@@ -55,8 +55,7 @@ def base_question(asked: Asked, given: Sequence[str] | None) -> Question:
         KvsolveError: The parser refuses something in it; the rest would answer another question.
     """
     question = session().ask(base_request(asked, given))
-    if question.problems:
-        raise KvsolveError(question.problems[0].message.rstrip("."))
+    must_be_readable(question)
     return question
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import dropwhile, islice, takewhile
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -126,11 +127,17 @@ def _program(tokens: Sequence[str]) -> tuple[int, str]:
     image = _image(tokens)
     if image is not None:
         return tokens.index(image) + 1, "options"
-    shown = " ".join(tokens[:4])
     raise NoLaunchError(
-        f"'{shown}' launches no SGLang server; expected 'python -m {_MODULE} ...', "
+        f"'{_quotable(tokens)}' launches no SGLang server; expected 'python -m {_MODULE} ...', "
         "'sglang serve ...' or the options alone."
     )
+
+
+def _quotable(tokens: Sequence[str]) -> str:
+    """What a message may quote of a command: no option or variable, for they may hold secrets."""
+    words = dropwhile(_ASSIGNMENT.fullmatch, tokens)
+    shown = takewhile(lambda t: t == "-m" or not (t.startswith("-") or "=" in t), words)
+    return " ".join(islice(shown, 4))
 
 
 def _mentions_launch(text: str) -> bool:

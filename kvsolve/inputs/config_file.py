@@ -182,8 +182,11 @@ def read_yaml(path: Path) -> Any:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigFileError(f"The --config file {path} cannot be read: {error}.") from error
+    except OSError as error:
+        told = error.strerror or error
+        raise ConfigFileError(f"The --config file {path} cannot be read: {told}.") from error
+    except UnicodeDecodeError as error:
+        raise ConfigFileError(f"The --config file {path} is not UTF-8 text.") from error
     load, failure = _yaml_reader(path)
     try:
         return load(text)

@@ -60,7 +60,7 @@ Capture = pytest.CaptureFixture[str]
                 "--limit-s",
                 "0",
                 "--vary",
-                "page_size,tp_size,kv_cache_dtype",
+                "attention_backend,kv_cache_dtype,page_size,chunked_prefill_size",
                 "--",
                 *PLAIN,
             ],
@@ -70,6 +70,7 @@ Capture = pytest.CaptureFixture[str]
         (["matrix", *H100, "--rows", "api_key=a,b", "--cols", "page_size=1"], ["secret"]),
         (["matrix", *H100, "--rows", "model_path=a", "--cols", "page_size=1"], ["model profiles"]),
         (["matrix", *H100, "--rows", "nope", "--cols", "page_size"], ["nope"]),
+        (["conflict", *H100, "--", *PLAIN, "--bogus"], ["no flag --bogus"]),
         (["explain", "KV0"], ["KV0", "kvsolve rules"]),
         (["why", "the dog ate my homework"], ["no entry"]),
         (["flags", "nope-nope"], ["nope-nope"]),
@@ -153,6 +154,13 @@ def test_a_bug_of_ours_is_one_line_too(capsys: Capture, monkeypatch: pytest.Monk
     monkeypatch.setenv("KVSOLVE_DEBUG", "1")
     with pytest.raises(ZeroDivisionError):
         main(["check"])
+
+
+def test_a_command_that_is_no_launch_is_quoted_without_secrets(capsys: Capture) -> None:
+    for front in ("docker run -e HF_TOKEN=s3cr3t x/vllm serve", "vllm serve --api-key s3cr3t"):
+        ran = run(capsys, "check", "--", "API_KEY=s3cr3t", *front.split())
+        assert_one_sentence(ran, "launches no SGLang server")
+        assert "s3cr3t" not in ran.err
 
 
 def test_no_verb_gets_the_help_and_a_sentence(capsys: Capture) -> None:

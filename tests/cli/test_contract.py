@@ -180,6 +180,15 @@ def test_options_show_no_secret(capsys: Capture) -> None:
         assert "***" in ran.out
 
 
+def test_flags_may_be_abbreviated_as_in_a_launch_command(capsys: Capture) -> None:
+    long, short = (
+        run(capsys, "list", *H100, "--vary", f"{name}=1,2,3", "--", *PLAIN)
+        for name in ("tp-size", "tensor-parallel-s")
+    )
+    assert long.code == 0
+    assert short.out == long.out
+
+
 def test_a_value_named_twice_is_counted_once(capsys: Capture) -> None:
     assert run(capsys, "count", *H100, "--vary", "page_size=1,1", "--", *PLAIN).out == "1\n"
 
