@@ -101,7 +101,7 @@ def _problem(error: SourceError, make: Any) -> dict[str, Any]:
 
 def _effective(question: Question, result: CheckResult) -> str:
     from kvsolve.inputs.argv import parse_argv
-    from kvsolve.outputs.effective import effective_text
+    from kvsolve.outputs.effective import effective_argv, effective_text
 
     hide = hider(question)
     spans = [
@@ -114,4 +114,18 @@ def _effective(question: Question, result: CheckResult) -> str:
     def reads(tokens: Sequence[str]) -> bool:
         return not parse_argv((*required, *tokens), flags).problems
 
-    return effective_text(spans, result, flags, program_of(question), reads)
+    pasted = effective_argv(spans, result, flags, reads)
+    moving = _moving(question, result, pasted)
+    return effective_text(spans, result, flags, program_of(question), reads, moving)
+
+
+def _moving(question: Question, result: CheckResult, pasted: Sequence[str]) -> frozenset[str]:
+    """Dests of which resolution makes something else when it starts from its own results.
+
+    Under data-parallel attention, say, it divides a typed chunk size once more.
+    """
+    env = dict(question.prepared[0].context.env)
+    request = replace(question.request, command=pasted, sglang=question.pack.release, env=env)
+    again = session().judge(session().ask(request)).effective
+    told = result.effective.items()
+    return frozenset(dest for dest, value in told if dest in again and again[dest] != value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.outputs.words import command_lines, short_value
@@ -29,7 +29,11 @@ def _anything(tokens: Sequence[str]) -> bool:
 
 
 def effective_argv(
-    spans: Sequence[Span], result: CheckResult, flags: FlagTable, reads: Reads = _anything
+    spans: Sequence[Span],
+    result: CheckResult,
+    flags: FlagTable,
+    reads: Reads = _anything,
+    as_typed: Collection[str] = (),
 ) -> tuple[str, ...]:
     """The options that say what will really run.
 
@@ -39,8 +43,11 @@ def effective_argv(
         flags: The release's options.
         reads: Tells whether the release's parser takes some tokens: not all that its resolution
             makes of a flag could be typed.
+        as_typed: Dests to leave as they were typed, since resolution would change what it made of
+            them once more.
     """
-    changed = dict(_changed(result, flags, reads))
+    found = _changed(result, flags, reads)
+    changed = {dest: tokens for dest, tokens in found if dest not in as_typed}
     kept = [token for dest, tokens in spans if dest not in changed for token in tokens]
     added = [token for tokens in changed.values() for token in tokens or ()]
     return (*kept, *added)
@@ -96,18 +103,23 @@ def effective_text(
     flags: FlagTable,
     program: Sequence[str] = (),
     reads: Reads = _anything,
+    as_typed: Collection[str] = (),
 ) -> str:
     """Comments that say where each changed value comes from, then the command, ready to paste."""
     lines = [f"# What SGLang {result.sglang} would run:"]
-    lines += [f"#   {line}" for line in _origins(result, flags, reads)]
+    lines += [f"#   {line}" for line in _origins(result, flags, reads, as_typed)]
     words = list(program) or ["python", "-m", "sglang.launch_server"]
-    command = command_lines([*words, *effective_argv(spans, result, flags, reads)])
+    command = command_lines([*words, *effective_argv(spans, result, flags, reads, as_typed)])
     return "\n".join([*lines, " \\\n  ".join(command)]) + "\n"
 
 
-def _origins(result: CheckResult, flags: FlagTable, reads: Reads) -> Iterator[str]:
+def _origins(
+    result: CheckResult, flags: FlagTable, reads: Reads, as_typed: Collection[str]
+) -> Iterator[str]:
     for dest, tokens in _changed(result, flags, reads):
         name = flags.flag(dest).name
         value = short_value(result.effective.get(dest))
         silent = "" if tokens is not None else "; no option says that"
+        if dest in as_typed:
+            silent = "; left as it was, for SGLang would change it again"
         yield f"{name} is {value} [{result.provenance[dest]}]{silent}"

@@ -268,6 +268,17 @@ def test_what_will_really_run_hides_secrets_too(capsys: Capture) -> None:
     assert "--api-key ***" in ran.out
 
 
+def test_what_will_really_run_is_not_rewritten_again(capsys: Capture) -> None:
+    shared = ("--tp-size", "2", "--dp-size", "2", "--enable-dp-attention")
+    for typed in ((), ("--chunked-prefill-size", "8192")):
+        first = result(capsys, *PLAIN, *shared, *typed)["effective"]
+        once = run(capsys, "check", *H100, "--effective", "--", *PLAIN, *shared, *typed)
+        tokens = shlex.split(once.out.replace("\\\n", " "), comments=True)
+        again = result(capsys, *tokens)["effective"]
+        for dest in ("chunked_prefill_size", "schedule_conservativeness"):
+            assert again[dest] == first[dest]
+
+
 def test_what_will_really_run_is_accepted_and_stays_so(capsys: Capture) -> None:
     once = run(capsys, "check", *H100, "--effective", "--", *PLAIN, "--page-size", "64")
     tokens = shlex.split(once.out.replace("\\\n", " "), comments=True)
