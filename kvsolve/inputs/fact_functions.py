@@ -14,6 +14,7 @@ import math
 import os
 import re
 import struct
+import uuid
 from functools import total_ordering
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -209,6 +210,15 @@ class VersionNumber:
         return {"base_version": str(self), "release": self.numbers}
 
 
+NAMESPACE_URL = str(uuid.NAMESPACE_URL)
+
+
+def name_uuid(namespace: str, name: str) -> ConfigObject:
+    """The UUID (version 5) of a name in a namespace, with its ``hex``."""
+    found = uuid.uuid5(uuid.UUID(namespace), name)
+    return ConfigObject({"hex": found.hex, "int": found.int})
+
+
 PURE: dict[str, Callable[..., Any]] = {
     "callable": callable,
     "dict.fromkeys": _unique,
@@ -234,5 +244,6 @@ PURE: dict[str, Callable[..., Any]] = {
     "transformers.utils.cached_file": cached_file,
     "transformers.utils.hub.cached_file": cached_file,
     "url_scheme": url_scheme,
+    "uuid.uuid5": name_uuid,
 }
 """Functions that need nothing of the context, by helper name."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.inputs.environment import environment_facts
-from kvsolve.inputs.fact_functions import PURE, fp8_in_checkpoint
+from kvsolve.inputs.fact_functions import NAMESPACE_URL, PURE, fp8_in_checkpoint
 from kvsolve.inputs.gpu import GpuProfile, gpu_facts
 from kvsolve.inputs.model_facts import context_length, model_facts
 from kvsolve.inputs.models import find_model
@@ -87,6 +87,7 @@ def platform_part_facts(
     if gpu is not None:
         facts |= gpu_facts(release, gpu, gpus, facts["environ"], packages)
     facts |= {f"helper:{name}": function for name, function in PURE.items()}
+    facts["host.uuid_namespace_url"] = NAMESPACE_URL
     facts["helper:package_spec"] = lambda name, *_: package_spec(facts, name)
     facts["helper:context_length"] = context_length
     facts["helper:quantization_override"] = lambda declared, requested: quantization_override(

@@ -293,11 +293,22 @@ def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
             message=entry.message,
             ground=entry.ground,
             remedy=entry.remedy,
-            before=before,
-            after=after,
+            before=plain(before),
+            after=plain(after),
             dest=dest,
             step=write.step,
         )
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: tuples as lists, sets as sorted lists."""
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((plain(item) for item in value), key=repr)
+    if isinstance(value, dict):
+        return {name: plain(item) for name, item in value.items()}
+    return value
 
 
 def same_value(a: Any, b: Any) -> bool:

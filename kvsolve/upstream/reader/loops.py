@@ -10,7 +10,14 @@ from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
 from kvsolve.model.program import Need, Refuse
 from kvsolve.upstream.reader import expressions, iteration, statements
 from kvsolve.upstream.reader.log import free_variables
-from kvsolve.upstream.reader.values import External, Frame, HeapRef, Union, Unreadable
+from kvsolve.upstream.reader.state import Sequence
+from kvsolve.upstream.reader.values import (
+    External,
+    Frame,
+    HeapRef,
+    Union,
+    Unreadable,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -145,7 +152,10 @@ def _unknown_list(
 ) -> statements.Outcomes:
     before = dict(run.state)
 
+    bound: list[Expr] = []
+
     def body(variable: Expr) -> statements.Outcomes:
+        bound.append(variable)
         statements.assign(run, statement.target, variable, frame)
         return statements.block(run, statement.body, frame)
 
@@ -155,14 +165,44 @@ def _unknown_list(
         for key, payload in run.state.items()
         if key[0] == "heap" and key in before and before[key] is not payload
     }
+    whole = all(o.kind in ("next", "continue") for o in outcomes)
+    filled = _filled(run, before, changed, bound[0], iterable) if whole else {}
     run.state = before
     statements.give_up(run, [statement], frame)
-    if changed:
-        _forget(run, changed, frame)
+    _replace(run, filled)
+    if changed - set(filled):
+        _forget(run, changed - set(filled), frame)
         run.gap("a collection filled in a loop over an unknown list", statement)
     if any(o.kind in ("return", "break") for o in outcomes):
         run.gap("a return or break in a loop over an unknown list", statement)
     return [statements.Outcome("next", True, run.state)]
+
+
+def _filled(
+    run: Run, before: State, changed: set[int], variable: Expr, iterable: Operand
+) -> dict[int, Operand]:
+    """Lists that were empty and get one element for each round, as comprehensions."""
+    found: dict[int, Operand] = {}
+    for number in changed:
+        was, now = before["heap", number], run.state["heap", number]
+        if not (isinstance(was, Sequence) and isinstance(now, Sequence)):
+            continue
+        if was.items or len(now.items) != 1 or now.kind != "list":
+            continue
+        [(there, element)] = now.items
+        try:
+            made = run.operand(element)
+        except Unreadable:
+            continue
+        found[number] = raw("collect", "list", variable.args[0], iterable, there, made)
+    return found
+
+
+def _replace(run: Run, filled: dict[int, Operand]) -> None:
+    """Let the names of filled lists stand for what they hold now."""
+    for key, value in list(run.state.items()):
+        if key[0] == "local" and isinstance(value, HeapRef) and value.number in filled:
+            run.state[key] = filled[value.number]
 
 
 def _forget(run: Run, objects: set[int], frame: Frame) -> None:

@@ -62,7 +62,8 @@ def follow(run: Run, imported: Imported) -> Value:
         return ModuleValue(imported.module) if own else External(imported.module)
     dotted = f"{imported.module}.{imported.name}"
     if imported.module.split(".")[0] != _OWN:
-        return External(dotted)
+        mapped = run.names.constants.get(dotted)
+        return raw("fact", mapped) if mapped else External(dotted)
     owner = run.modules.get(imported.module)
     defined = owner is not None and imported.name in owner.definitions
     if not defined and run.modules.get(dotted) is not None:
