@@ -367,7 +367,7 @@ def _compare(op: str, a: Operand, b: Operand) -> Operand:
         if len(b) == 1:
             return _compare("eq" if op == "in" else "ne", a, next(iter(b)))
     if isinstance(a, Expr):
-        if a is b:
+        if a is b and not can_crash(a):
             if op in ("eq", "is"):
                 return True
             if op in ("ne", "is_not"):
