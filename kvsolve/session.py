@@ -131,8 +131,9 @@ class Session:
 
             merged = merge_config_file(argv, pack.flags)
             argv, problems = merged.argv, (*problems, *merged.problems)
-        parsed = parse_argv(argv, pack.flags, env)
+        parsed = _without_refused(parse_argv(argv, pack.flags, env), pack)
         config = _config(pack, parsed)
+        problems = (*problems, *parsed.problems)
         return Question(
             request,
             pack,
@@ -140,7 +141,7 @@ class Session:
             argv,
             parsed,
             config,
-            tuple(_remarks(pack, parsed, _told(request, (*problems, *parsed.problems)))),
+            tuple(_remarks(pack, parsed, _told(request, problems))),
             tuple(self._contexts(request, pack, config, env)),
         )
 
@@ -236,8 +237,46 @@ def _profiles_of(model: ResolvedModel) -> Iterator[ResolvedModel]:
             yield ResolvedModel(profile.name, profile.files, model.origin)
 
 
+def _override_problems(parsed: ParsedCommand) -> Iterator[ParseProblem]:
+    """Overrides of the model's configuration that SGLang breaks on; it lets empty ones pass."""
+    given = parsed.given.get("json_model_override_args")
+    if given is None:
+        return
+    detail = ""
+    try:
+        value = json.loads(str(parsed.values["json_model_override_args"]))
+        if isinstance(value, dict) or not value:
+            return
+    except ValueError as error:
+        detail = str(error)
+    yield ParseProblem(
+        "bad-overrides",
+        given.spelling,
+        given.place,
+        detail,
+        name=given.flag.name,
+        values=(str(parsed.values["json_model_override_args"]),),
+        crash=True,
+    )
+
+
+def _without_refused(parsed: ParsedCommand, pack: Pack) -> ParsedCommand:
+    """The command without the values that break SGLang once its parser has taken them.
+
+    As with what the parser refuses, what is said of the rest holds without them.
+    """
+    problems = (*parsed.problems, *_override_problems(parsed))
+    places = {p.index for p in problems if p.kind in ("bad-level", "bad-overrides")}
+    bad = [dest for dest, given in parsed.given.items() if given.place in places]
+    if not bad:
+        return parsed
+    defaults = {dest: pack.flags.fields.get(dest) for dest in bad}
+    kept = {dest: given for dest, given in parsed.given.items() if dest not in defaults}
+    return replace(parsed, values={**parsed.values, **defaults}, given=kept, problems=problems)
+
+
 def _overrides(text: Any) -> Mapping[str, Any] | None:
-    """``--json-model-override-args``; what is no JSON object is upstream's to refuse."""
+    """``--json-model-override-args``; what is no JSON object is told as a problem."""
     if not isinstance(text, str):
         return None
     try:

@@ -99,6 +99,8 @@ def _words(problem: ParseProblem, pack: Pack) -> tuple[str, str]:
         case "bad-level":
             allowed = _listed(problem.suggestions, "or")
             return f"{typed} {value} is no log level.", f"Set {typed} to {allowed}."
+        case "bad-overrides":
+            return f"{typed} holds no JSON object{detail}.", ""
     return PARSE_CODES[problem.kind].reason, ""
 
 

@@ -15,6 +15,7 @@ _RANK = {
     "unknown": 3,
     "stray": 3,
     "bad-level": 4,
+    "bad-overrides": 5,
 }
 
 
@@ -28,7 +29,7 @@ class ParseProblem:
             ``=VALUE``), ``bad-value`` (not of the option's type), ``bad-choice``, ``retired``
             (stops with a pointer), ``missing-flag`` (required and not given), ``help`` (prints
             help and starts nothing), ``config-file`` (what ``--config`` names is not to upstream's
-            liking) or ``bad-level`` (no logging level).
+            liking), ``bad-level`` (no logging level) or ``bad-overrides`` (no JSON object).
         spelling: The option as typed; for ``stray`` the token, for ``missing-flag`` the option.
         index: Position of the token, -1 when there is none.
         detail: What is wrong, in a few words; may be empty.

@@ -101,5 +101,11 @@ PARSE_CODES: dict[str, ParseCode] = {
         "parsed and then forgotten, without a word.",
         "Write --config FILE.",
     ),
+    "bad-overrides": ParseCode(
+        "KV0014",
+        "overrides-are-no-object",
+        "The overrides of the model's configuration are read as JSON, and have to be an object.",
+        "Write a JSON object, as in '{\"num_hidden_layers\": 2}'.",
+    ),
 }
 """Kind of problem, as the parser of commands names it -> its code."""

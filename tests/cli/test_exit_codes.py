@@ -91,3 +91,25 @@ def test_no_colour_without_a_terminal(capsys: Capture) -> None:
     for args in (["check", *H100, "--", *EXAMPLE], ["fix", *H100, "--", *EXAMPLE]):
         ran = run(capsys, *args)
         assert "\x1b[" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize(
+    ("overrides", "code"),
+    [("{bad", 1), ("[1]", 1), ("", 1), ("[]", 0), ("null", 0), ('{"rope_theta": 1.0}', 0)],
+)
+def test_overrides_of_the_model_have_to_be_a_json_object(
+    overrides: str, code: int, capsys: Capture
+) -> None:
+    tokens = (*PLAIN, "--json-model-override-args", overrides)
+    ran = run(capsys, "check", *H100, "--", *tokens)
+    assert ran.code == code
+    assert ("KV0014" in ran.out) is bool(code)
+    if code:
+        fixed = run(capsys, "fix", *H100, "--command-only", "--", *tokens).out.split()
+        assert "--json-model-override-args" not in fixed
+
+
+def test_a_fix_drops_a_log_level_that_is_none(capsys: Capture) -> None:
+    ran = run(capsys, "fix", *H100, "--command-only", "--", *PLAIN, "--log-level", "loud")
+    assert ran.code == 1
+    assert "--log-level" not in ran.out
