@@ -447,14 +447,17 @@ def children(term: Expr) -> Iterator[Operand]:
             yield argument
 
 
-def rebuild(term: Expr, change: Callable[[Operand], Operand]) -> Operand:
-    """The same term over changed operands, folded again."""
+def rebuild(
+    term: Expr,
+    change: Callable[[Operand], Operand],
+    make: Callable[..., Operand] | None = None,
+) -> Operand:
+    """The same term over changed operands, made by ``make`` (:func:`node`, which folds)."""
+    make = make or node
     if term.op == "isinstance":
-        return node("isinstance", change(term.args[0]), *term.args[1:])
+        return make("isinstance", change(term.args[0]), *term.args[1:])
     names = _NAMED.get(term.op, ())
-    return node(
-        term.op, *(a if i in names else change(a) for i, a in enumerate(term.args))
-    )
+    return make(term.op, *(a if i in names else change(a) for i, a in enumerate(term.args)))
 
 
 def walk(*operands: Operand) -> Iterator[Expr]:

@@ -113,7 +113,10 @@ class _Folder:
             return if_(test, then, other)
         if term.op in ("and", "or"):
             return self.connective(term.op, list(self.parts(term, term.op == "or")))
-        return rebuild(term, self.fold)
+        result = rebuild(term, self.fold)
+        if not isinstance(result, Expr) and any(can_crash(self.fold(c)) for c in children(term)):
+            return rebuild(term, self.fold, raw)
+        return result
 
     def connective(self, op: str, parts: list[Operand]) -> Operand:
         """The folded connective; what may crash before a deciding constant is kept."""

@@ -92,7 +92,9 @@ def random_program(source: random.Random) -> Program:
         name = source.choice(FLAGS) if kind == "set" else f"named_{number}"
         written = Set(name, value, when, PLACE, "declare")
         steps.append(written if kind == "set" else Let(name, value, when, PLACE))
-        versions[name] = versions.get(name, 0) + 1
+        if kind == "set" or when is True:
+            # A named result is read on its own path only.
+            versions[name] = versions.get(name, 0) + 1
     return Program("0.0.1", tuple(steps))
 
 
