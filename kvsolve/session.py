@@ -17,7 +17,7 @@ from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
 from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
-from kvsolve.inputs.models import ResolvedModel, find_model, model_profiles, resolve_model
+from kvsolve.inputs.models import MODEL_FLAGS, ResolvedModel, find_model, model_profiles, resolve_model
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
@@ -88,6 +88,11 @@ class Question:
     config: Config
     problems: tuple[Finding, ...]
     prepared: tuple[Prepared, ...]
+
+    @property
+    def held(self) -> frozenset[str]:
+        """Flags of the model's identity that the command leaves alone; no edit may invent them."""
+        return MODEL_FLAGS - set(self.config.given)
 
     @property
     def context(self) -> Prepared:
@@ -351,7 +356,9 @@ def _merged(results: Sequence[CheckResult], request: Request) -> CheckResult:
         facts={
             "gpu": request.gpu,
             "gpus": request.gpus,
-            "model": first.facts["model"] if len({r.facts["model"] for r in results}) == 1 else None,
+            "model": first.facts["model"]
+            if len({r.facts["model"] for r in results}) == 1
+            else None,
             "model_from": first.facts["model_from"] if known_gpu is False else "unknown",
         },
         verdict=verdicts.pop() if len(verdicts) == 1 else Verdict.UNKNOWN,

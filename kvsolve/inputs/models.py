@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
+    "MODEL_FLAGS",
     "ModelProfile",
     "ResolvedModel",
     "UnknownModelError",
@@ -34,6 +35,28 @@ __all__ = [
 
 SIDE_FILE = "hf_quant_config.json"
 MODELSLIM = "quant_model_description.json"
+
+
+MODEL_FLAGS = frozenset(
+    {
+        "json_model_override_args",
+        "load_format",
+        "model_config_parser",
+        "model_impl",
+        "model_loader_extra_config",
+        "model_path",
+        "modelopt_checkpoint_restore_path",
+        "quantization_param_path",
+        "revision",
+        "speculative_draft_load_format",
+        "speculative_draft_model_path",
+        "speculative_draft_model_revision",
+        "speculative_token_map",
+        "tokenizer_mode",
+        "tokenizer_path",
+    }
+)
+"""Flags that say which model is served and how its files are read: facts, not choices."""
 
 
 class UnknownModelError(KvsolveError):

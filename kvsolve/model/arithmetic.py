@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import operator
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +60,11 @@ def _power(base: Any, exponent: Any) -> Any:
 
 def _multiply(a: Any, b: Any) -> Any:
     for sequence, times in ((a, b), (b, a)):
-        if isinstance(sequence, (str, bytes, list, tuple)) and isinstance(times, int) and times > _BIG:
+        if (
+            isinstance(sequence, (str, bytes, list, tuple))
+            and isinstance(times, int)
+            and times > _BIG
+        ):
             raise Crash("MemoryError")
     return a * b
 

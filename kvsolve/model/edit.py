@@ -107,7 +107,5 @@ class Conflict:
             "pins": [{"flag": f, "value": v} for f, v in self.pins],
             "facts": list(self.facts),
             "codes": list(self.codes),
-            "chain": [
-                {"code": c, "reads": list(r), "follows": t} for c, r, t in self.chain
-            ],
+            "chain": [{"code": c, "reads": list(r), "follows": t} for c, r, t in self.chain],
         }

@@ -40,7 +40,7 @@ The operations, with their arguments:
 from __future__ import annotations
 
 import operator
-from typing import Any, TypeAlias, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kvsolve.model.arithmetic import ARITHMETIC, COMPARISONS, FUNCTIONS, Crash, Unknown
 
@@ -191,9 +191,11 @@ def is_boolean(value: object) -> bool:
         return isinstance(value, bool)
     found = _boolean.get(value)
     if found is None:
-        found = value.op in _BOOLEAN_OPS or (
-            value.op == "if" and is_boolean(value.args[1]) and is_boolean(value.args[2])
-        ) or (value.op == "call" and value.args[0] in ("bool", "all", "any"))
+        found = (
+            value.op in _BOOLEAN_OPS
+            or (value.op == "if" and is_boolean(value.args[1]) and is_boolean(value.args[2]))
+            or (value.op == "call" and value.args[0] in ("bool", "all", "any"))
+        )
         _boolean[value] = found
     return found
 
@@ -412,7 +414,12 @@ def node(op: str, *args: Any) -> Operand:
         return _folded(getattr(args[0], args[1]), *args[2:])
     if op == "item" and is_constant(args[0]) and is_constant(args[1]):
         return _folded(operator.getitem, *args)
-    if op == "item" and isinstance(args[0], Expr) and args[0].op == "tuple" and type(args[1]) is int:
+    if (
+        op == "item"
+        and isinstance(args[0], Expr)
+        and args[0].op == "tuple"
+        and type(args[1]) is int
+    ):
         parts = args[0].args
         return parts[args[1]] if -len(parts) <= args[1] < len(parts) else raw("crash", "IndexError")
     if op == "hasattr" and is_constant(args[0]):

@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 
     from kvsolve.model.expression import Operand
 
-__all__ = ["Gap", "Let", "Need", "Place", "Program", "ProgramError", "Refuse", "Set", "Step", "load_program"]
+__all__ = [
+    "Gap",
+    "Let",
+    "Need",
+    "Place",
+    "Program",
+    "ProgramError",
+    "Refuse",
+    "Set",
+    "Step",
+    "load_program",
+]
 
 FORMAT = 1
 
@@ -188,7 +199,9 @@ def _dump_lines(program: Program) -> Iterator[str]:
         )
 
 
-def _dump_step(step: Step, index: Mapping[Place, int], versions: Mapping[str, int]) -> dict[str, Any]:
+def _dump_step(
+    step: Step, index: Mapping[Place, int], versions: Mapping[str, int]
+) -> dict[str, Any]:
     out: dict[str, Any] = {}
     if isinstance(step, Let):
         out |= {"let": step.name, "to": render(step.value, versions)}
@@ -251,7 +264,11 @@ def load_program(lines: Iterable[str], name: str = "program") -> Program:
         if isinstance(step, (Let, Set)):
             versions[step.name] = versions.get(step.name, 0) + 1
     return Program(
-        head["release"], tuple(steps), tuple(gaps), head.get("source", ""), head.get("statements", {})
+        head["release"],
+        tuple(steps),
+        tuple(gaps),
+        head.get("source", ""),
+        head.get("statements", {}),
     )
 
 

@@ -14,7 +14,7 @@ Names, by their first part:
 from __future__ import annotations
 
 import ast
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import (
@@ -158,9 +158,7 @@ class _Parser:
     def _BinOp(self, tree: ast.BinOp) -> Operand:  # noqa: N802
         if isinstance(tree.op, ast.MatMult):
             return self.versioned(tree)
-        return node(
-            _BINARY[type(tree.op)], self.expression(tree.left), self.expression(tree.right)
-        )
+        return node(_BINARY[type(tree.op)], self.expression(tree.left), self.expression(tree.right))
 
     def versioned(self, tree: ast.BinOp) -> Operand:
         name = ast.unparse(tree.left)
@@ -211,7 +209,9 @@ class _Parser:
     def _SetComp(self, tree: ast.SetComp) -> Operand:  # noqa: N802
         return self.comprehension(tree, "set")
 
-    def comprehension(self, tree: ast.ListComp | ast.SetComp | ast.GeneratorExp, kind: str) -> Operand:
+    def comprehension(
+        self, tree: ast.ListComp | ast.SetComp | ast.GeneratorExp, kind: str
+    ) -> Operand:
         if len(tree.generators) != 1 or not isinstance(tree.generators[0].target, ast.Name):
             raise self.reject(tree, "a comprehension has one `for` over one name")
         generator = tree.generators[0]
@@ -333,7 +333,10 @@ class _Renderer:
         if op in _SYMBOL:
             symbol, strength = _SYMBOL[op]
             left = strength + 1 if op == "pow" or strength == 6 else strength
-            return f"{self.text(args[0], left)} {symbol} {self.text(args[1], strength + 1)}", strength
+            return (
+                f"{self.text(args[0], left)} {symbol} {self.text(args[1], strength + 1)}",
+                strength,
+            )
         if op in ("and", "or"):
             strength = 4 if op == "and" else 3
             return f" {op} ".join(self.text(a, strength + 1) for a in args), strength

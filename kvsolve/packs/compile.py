@@ -44,7 +44,7 @@ class FactTable(dict[str, Any]):
 
     __slots__ = ("memory",)
 
-    def __init__(self, facts: Mapping[str, Any] = {}) -> None:  # noqa: B006 - only read
+    def __init__(self, facts: Mapping[str, Any] = {}) -> None:
         super().__init__(facts)
         self.memory: dict[Any, list[Any]] = {}
 

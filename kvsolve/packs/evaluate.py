@@ -227,9 +227,7 @@ class Interpreter:
     def _collect(
         self, kind: str, number: int, iterable: Operand, condition: Operand, element: Operand
     ) -> Any:
-        found = [
-            self.value(element) for _ in self.loop(number, iterable) if self.value(condition)
-        ]
+        found = [self.value(element) for _ in self.loop(number, iterable) if self.value(condition)]
         return frozenset(found) if kind == "set" else found
 
     def loop(self, number: int, iterable: Operand) -> Any:

@@ -74,7 +74,9 @@ def confirmed(release: str, releases: str | list[str]) -> bool:
     try:
         return SpecifierSet(releases).contains(base)
     except InvalidSpecifier:
-        raise CuratedError(f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19") from None
+        raise CuratedError(
+            f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19"
+        ) from None
 
 
 def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:

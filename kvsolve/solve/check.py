@@ -171,7 +171,7 @@ def check(
 class Later(Mapping[str, Any]):
     """A mapping that is made when somebody first looks into it."""
 
-    __slots__ = ("_make", "_made")
+    __slots__ = ("_made", "_make")
 
     def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
         self._make = make
@@ -209,9 +209,7 @@ def judge(
     return Verdict.UNKNOWN if any(unknown) or any(not_modelled) else Verdict.VALID
 
 
-def _findings(
-    prepared: Prepared, config: Config, trace: Trace, stopped: bool
-) -> Iterator[Finding]:
+def _findings(prepared: Prepared, config: Config, trace: Trace, stopped: bool) -> Iterator[Finding]:
     errors = sorted(
         [(s, None) for s in trace.refusals]
         + [(f.step, f) for f in trace.failures if f.reason != "unknown"],
@@ -266,11 +264,7 @@ def spelling(pack: Pack, dest: str) -> str:
 
 def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
     """The last write of each resolved slot that changed something."""
-    return {
-        pack.steps[w.step].name: w
-        for w in trace.writes
-        if "." not in pack.steps[w.step].name
-    }
+    return {pack.steps[w.step].name: w for w in trace.writes if "." not in pack.steps[w.step].name}
 
 
 def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
@@ -338,9 +332,7 @@ def _reports(prepared: Prepared, config: Config, trace: Trace) -> Iterator[Findi
 def _effective(pack: Pack, config: Config, trace: Trace) -> dict[str, Any]:
     written, modelled = trace.values, pack.modelled
     return {
-        dest: written.get(dest, value)
-        for dest, value in config.values.items()
-        if dest in modelled
+        dest: written.get(dest, value) for dest, value in config.values.items() if dest in modelled
     }
 
 
@@ -360,5 +352,3 @@ def _not_modelled(pack: Pack, config: Config) -> tuple[str, ...]:
         for d in config.given
         if d in blind and not same_value(config.values.get(d), pack.flags.fields.get(d))
     )
-
-

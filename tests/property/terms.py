@@ -110,10 +110,10 @@ def programs() -> st.SearchStrategy[Program]:
 
 def slots() -> st.SearchStrategy[dict[str, Any]]:
     """Initial values of the flags."""
-    return st.fixed_dictionaries({name: constants for name in FLAGS})
+    return st.fixed_dictionaries(dict.fromkeys(FLAGS, constants))
 
 
 def facts() -> st.SearchStrategy[dict[str, Any]]:
     """Facts, some of them missing."""
-    known = st.fixed_dictionaries({}, optional={name: constants for name in FACTS})
+    known = st.fixed_dictionaries({}, optional=dict.fromkeys(FACTS, constants))
     return known.map(lambda f: {**f, "environ": {}})

@@ -38,7 +38,10 @@ def test_equal_numbers_of_other_types_make_other_terms() -> None:
         (lambda: all_of(CUDA, False), False),
         (lambda: all_of(CUDA, negate(CUDA)), False),
         (lambda: any_of(CUDA, negate(CUDA)), True),
-        (lambda: any_of(CUDA, all_of(negate(CUDA), node("eq", X, 1))), any_of(CUDA, node("eq", X, 1))),
+        (
+            lambda: any_of(CUDA, all_of(negate(CUDA), node("eq", X, 1))),
+            any_of(CUDA, node("eq", X, 1)),
+        ),
         (lambda: negate(negate(CUDA)), CUDA),
         (lambda: if_(CUDA, 64, 64), 64),
         (lambda: if_(raw("not", X), 1, 64), if_(X, 64, 1)),
