@@ -17,7 +17,13 @@ from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
 from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
-from kvsolve.inputs.models import MODEL_FLAGS, ResolvedModel, find_model, model_profiles, resolve_model
+from kvsolve.inputs.models import (
+    MODEL_FLAGS,
+    ResolvedModel,
+    find_model,
+    model_profiles,
+    resolve_model,
+)
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict

@@ -65,7 +65,9 @@ def configs_of(
 
     hide, flags = hider(question), question.pack.flags
     told = project or list(vary)
-    for config in search(question.context, question.config, vary, project=project):
+    for config in search(
+        question.context, question.config, vary, project=project, held=question.held
+    ):
         assignment = {dest: hide.value(config.values[dest], dest) for dest in told}
         yield Listed(hide.argv(command_tokens(config, flags)), assignment)
 
@@ -89,7 +91,14 @@ def count_of(
     """The count of a question that was read; flags by dest; given up after so many seconds."""
     from kvsolve.solve.count import count as search
 
-    return search(question.context, question.config, vary, project=project, time_limit=limit_s)
+    return search(
+        question.context,
+        question.config,
+        vary,
+        project=project,
+        held=question.held,
+        time_limit=limit_s,
+    )
 
 
 def _scope(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, must_be_readable, request, session
 from kvsolve.errors import KvsolveError
+from kvsolve.inputs.models import MODEL_FLAGS
 from kvsolve.outputs.redact import is_secret_name
 
 if TYPE_CHECKING:
@@ -70,7 +71,8 @@ def matrix_of(base: Request, rows: AxisOf, cols: AxisOf, limit_s: float | None =
         return question.context, question.config
 
     axes = [Axis(_axis_name(base, name), values) for name, values in (rows, cols)]
-    found = search(prepare, *axes, time_limit=limit_s)
+    held = MODEL_FLAGS - {a.name for a in axes}
+    found = search(prepare, *axes, held=held, time_limit=limit_s)
     return replace(found, context=_shared_context(questions[-1], {a.name for a in axes}))
 
 

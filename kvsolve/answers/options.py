@@ -57,7 +57,8 @@ def options_of(question: Question, flags: Iterable[str], limit_s: float | None =
 
     dests = [dest_of(question.pack.flags, name) for name in flags]
     hide = hider(question)
-    found = search(question.context, question.config, dests, time_limit=limit_s)
+    held = question.held - set(dests)
+    found = search(question.context, question.config, dests, held=held, time_limit=limit_s)
     return Options(facts_of(question), tuple(_shown(flag, hide) for flag in found))
 
 

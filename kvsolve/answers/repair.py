@@ -96,7 +96,15 @@ def fix_of(
         return Fix(shown, ())
     from kvsolve.solve.repair import repair as search
 
-    found = search(context, question.config, pins=pins, weights=weights, k=top, time_limit=limit_s)
+    found = search(
+        context,
+        question.config,
+        pins=pins,
+        held=question.held,
+        weights=weights,
+        k=top,
+        time_limit=limit_s,
+    )
     parse = _parse_edits(question)
     if found.repairs:
         repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)

@@ -34,7 +34,9 @@ class Kvsolve:
     def repairs(self, release: str, job: Mapping[str, Any], stage: str) -> list[list[str]]:
         """The repaired command lines that are offered for one job, best first."""
         question = self.session.ask(request_of(release, job, stage))
-        found = repair(question.context, question.config, time_limit=REPAIR_SECONDS)
+        found = repair(
+            question.context, question.config, held=question.held, time_limit=REPAIR_SECONDS
+        )
         return [_without_model(list(offer.argv)) for offer in found.repairs if offer.edits]
 
 
