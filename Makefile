@@ -30,9 +30,10 @@ type: $(STAMP)
 property: $(STAMP)
 	$(BIN)/pytest tests/property
 
-# Runs the real validators of all releases on CPU, in an environment of its own.
+# Runs the real validators of all releases on CPU, in an environment of its own;
+# ARGS="--full --release 0.5.23" and the like are handed on.
 conformance: $(STAMP)
-	$(BIN)/python tests/conformance/run_conformance.py
+	$(BIN)/python tests/conformance/run_conformance.py $(ARGS)
 
 bench: $(STAMP)
 	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
