@@ -1,1 +1,1 @@
-
+"""What a user gives, read: command lines, environment, GPUs and models become facts."""

@@ -21,7 +21,7 @@ _LONG = 100_000
 
 
 class Crash(Exception):
-    """Evaluation reaches an operation that upstream does not guard; ``args[0]`` is the exception's name."""
+    """Evaluation reaches what upstream does not guard; ``args[0]`` is the exception's name."""
 
 
 class Unknown(Exception):

@@ -43,7 +43,7 @@ class Config:
 
     Attributes:
         values: By dest, defaults filled in.
-        given: What the command line says: dest -> spelling typed. A flag given at its default is in.
+        given: What the command line says: dest -> spelling typed; flags given at their default too.
     """
 
     values: Mapping[str, Any]

@@ -13,7 +13,7 @@ The operations, with their arguments:
 
 ==============================  ===================================================================
 ``ref name version``            a slot of the program: a flag, ``raw.flag`` or a named result
-``fact name``                   a fact of the context (``gpu.is_cuda``, ``model.head_dim``, ``config``)
+``fact name``                   a fact (``gpu.is_cuda``, ``model.head_dim``, ``config``)
 ``env name default``            the text of an environment variable
 ``env_is_set name``             whether it is set at all
 ``helper name *args``           a fact that depends on arguments

@@ -1,10 +1,11 @@
 """Compiling a program to one Python function.
 
-The function is generated from checked terms: it holds nothing but names made here, literals written
-by ``repr`` from plain values, and calls of the operations in :mod:`kvsolve.packs.operations`. Text of
-a pack never reaches it. A run that meets a crash or a missing fact raises, and the caller falls back
-to :func:`kvsolve.packs.evaluate.interpret`, which tells exactly what happened; so the function needs
-no bookkeeping of undefined values and stays fast.
+The function is generated from checked terms: it holds nothing but names made here, literals
+written by ``repr`` from plain values, and calls of the operations in
+:mod:`kvsolve.packs.operations`. Text of a pack never reaches it. A run that meets a crash or a
+missing fact raises, and the caller falls back to :func:`kvsolve.packs.evaluate.interpret`, which
+tells exactly what happened; so the function needs no bookkeeping of undefined values and
+stays fast.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ class FactTable(dict[str, Any]):
     """Facts by name; asking for one that is not there says that it is unknown.
 
     Attributes:
-        memory: What compiled programs keep from run to run under these facts, which must not change.
+        memory: What compiled programs keep from run to run; the facts must not change meanwhile.
     """
 
     __slots__ = ("memory",)
@@ -214,6 +215,7 @@ class Predicate:
         self._run: Callable[..., Any] = scope["run"]
 
     def __call__(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
+        """The operand's value for flags as parsed and facts by name."""
         return self._run(values, facts, [_UNSET] * self._kept)
 
     def marshal(self) -> bytes:

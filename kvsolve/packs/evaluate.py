@@ -1,8 +1,8 @@
 """Running a program: the trace of what fires, and the exact interpreter behind the fast path.
 
 :func:`interpret` follows the definition of the entry language to the letter: step by step, lazily,
-with undefined values after a crash and unknown facts kept apart. :mod:`kvsolve.packs.compile` makes a
-function that gives the same trace much faster as long as nothing crashes and no fact is missing;
+with undefined values after a crash and unknown facts kept apart. :mod:`kvsolve.packs.compile` makes
+a function that gives the same trace much faster as long as nothing crashes and no fact is missing;
 where something does, it hands the run over to :func:`interpret`.
 """
 
@@ -231,6 +231,7 @@ class Interpreter:
         return frozenset(found) if kind == "set" else found
 
     def loop(self, number: int, iterable: Operand) -> Any:
+        """Bind a variable to each item in turn; its outer binding comes back at the end."""
         outer = self.bound.get(number, self)
         items = self.value(iterable)
         for item in items:

@@ -1,12 +1,13 @@
 """Curated whole entries: refusals past argument resolution, where reading a program cannot reach.
 
-They are written by hand (``constraints/sglang/7*.toml``) and appended to the program that was read,
-so that one evaluator, one solver and one explanation serve both. Plain flag names in them mean the
-value after argument resolution.
+They are written by hand (``constraints/sglang/7*.toml``) and appended to the program that was
+read, so that one evaluator, one solver and one explanation serve both. Plain flag names in them
+mean the value after argument resolution.
 
 Upstream runs some checks once for each of several roles (the backend that decodes, then the one
-that prefills). A file may say so once: its ``[repeat]`` table names a result and the values it takes
-in turn, and a run of entries marked ``repeat = true`` stands in the program once for each value.
+that prefills). A file may say so once: its ``[repeat]`` table names a result and the values it
+takes in turn, and a run of entries marked ``repeat = true`` stands in the program once for each
+value.
 """
 
 from __future__ import annotations

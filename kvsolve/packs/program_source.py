@@ -44,6 +44,11 @@ class ProgramWriter:
         self.writer = TermWriter(uses(operands), self.slot)
 
     def slot(self, name: str, version: int) -> str:
+        """Source that reads a slot at a version.
+
+        Raises:
+            TypeError: Nothing has written that version yet.
+        """
         found = self.locals.get((name, version))
         if found is None:
             if version:
@@ -52,6 +57,7 @@ class ProgramWriter:
         return f"known({found})" if (name, version) in self.doubtful else found
 
     def input(self, name: str) -> str:
+        """The variable that holds a slot's initial value."""
         found = self.locals.get((name, 0))
         if found is None:
             found = self.locals[name, 0] = f"i{len(self.inputs)}"
@@ -59,6 +65,7 @@ class ProgramWriter:
         return found
 
     def lines(self, rows: Sequence[_Row]) -> Iterator[str]:
+        """Statements of a run of steps; each may span several lines."""
         at = 0
         while at < len(rows):
             end = self.alike(rows, at)
@@ -79,6 +86,7 @@ class ProgramWriter:
         return end
 
     def group(self, rows: Sequence[_Row]) -> Iterator[str]:
+        """Steps that begin with the same test, behind one ``if``."""
         test = self.writer.test(rows[0].tests[0])
         yield from self.writer.statements()
         start, made, outer = dict(self.versions), dict(self.writer.made), self.copies
@@ -92,6 +100,7 @@ class ProgramWriter:
         yield f"if {test}:\n" + "\n".join(indented(line) for line in inner)
 
     def step(self, row: _Row) -> Iterator[str]:
+        """Statements of one step."""
         number, step, tests = row
         if isinstance(step, Refuse):
             lines = self.guarded(tests, lambda: f"R.append({number})")
@@ -148,9 +157,11 @@ class ProgramWriter:
         return own and not connective and not self.reads_doubt(tests)
 
     def spoilt(self, step: Let | Set) -> str:
+        """The rest of a handler: the slot written holds what only a machine can tell."""
         return f"; {self.locals[step.name, self.versions[step.name]]} = unknowable(e.args[0])"
 
     def assignment(self, row: _Row) -> list[str]:
+        """Statements of a step that writes a slot, which stands one version higher afterwards."""
         number, step, tests = row
         version = self.versions.get(step.name, 0)
         if isinstance(step, Let):
@@ -178,6 +189,7 @@ class ProgramWriter:
         return [*copy, *lines]
 
     def final(self, name: str, version: int) -> str:
+        """The statement that hands a slot's last value out, where it is known."""
         variable = self.locals[name, version]
         kept = f"E[{name!r}] = {variable}"
         if (name, version) in self.doubtful:
@@ -185,6 +197,7 @@ class ProgramWriter:
         return kept
 
     def source(self) -> str:
+        """The whole module: ``run`` and the functions that it calls."""
         rows = [_Row(n, s, _conjuncts(s.when)) for n, s in enumerate(self.program.steps)]
         body = list(self.lines(rows))
         kept = {step.name for step in self.program.steps if isinstance(step, Set)}
@@ -206,7 +219,7 @@ def _conjuncts(when: Operand) -> tuple[Operand, ...]:
 
 
 def _last_reads(program: Program) -> dict[tuple[str, int], int]:
-    """For each slot at each version, the last step that reads it; one past the end if the end does."""
+    """For each slot at each version, the last step that reads it."""
     found: dict[tuple[str, int], int] = {}
     for number, step in enumerate(program.steps):
         for term in walk(*_operands(step)):
@@ -223,6 +236,7 @@ def _initial(slot: str) -> str:
 
 
 def indented(statement: str) -> str:
+    """A statement one level further in."""
     return "\n".join(f" {line}" for line in statement.split("\n"))
 
 

@@ -41,8 +41,8 @@ _INLINE = {
 class TermWriter:
     """Writes terms as Python source; a term used often gets a variable.
 
-    A shared term is computed before the statement that first needs it. Where that crashes, the crash
-    waits until the value is used, so that nothing crashes which upstream would not evaluate.
+    A shared term is computed before the statement that first needs it. Where that crashes, the
+    crash waits until the value is used, so that nothing crashes which upstream would not evaluate.
 
     A term that reads facts only keeps its value in ``C``, from run to run of one context.
 
@@ -114,6 +114,11 @@ class TermWriter:
         return self.text(operand)
 
     def literal(self, value: Any) -> str:
+        """Source of a constant, or of a tuple that may hold terms.
+
+        Raises:
+            TypeError: It is no constant of the entry language.
+        """
         if (isinstance(value, float) and value != value) or value in (float("inf"), float("-inf")):
             return f"float({str(value)!r})"
         if isinstance(value, frozenset):
@@ -125,6 +130,11 @@ class TermWriter:
         raise TypeError(f"{value!r} is no constant of the entry language")
 
     def term(self, e: Expr) -> str:
+        """Source of a term, computed where it stands.
+
+        Raises:
+            TypeError: The operation has no code.
+        """
         method: Callable[..., str] | None = getattr(self, f"_{e.op}", None)
         if method is not None:
             return method(*e.args)
@@ -140,6 +150,7 @@ class TermWriter:
         raise TypeError(f"no code for the operation {e.op}")
 
     def arguments(self, operands: Iterable[Operand]) -> str:
+        """Source of operands, separated by commas."""
         return ", ".join(self.text(o) for o in operands)
 
     def _ref(self, name: str, version: int) -> str:
@@ -225,6 +236,7 @@ class TermWriter:
         return "[" + ", ".join(self.present(c, self.text(v)) for c, v in pairs) + "]"
 
     def present(self, condition: Operand, text: str) -> str:
+        """Source of an item of a list that is in it where a condition holds."""
         return text if condition is True else f"*(({text},) if {self.test(condition)} else ())"
 
     def _table(self, *operands: Operand) -> str:
@@ -257,7 +269,7 @@ class TermWriter:
 
 _safe: dict[Expr, bool] = {}
 _OPTIONAL = "draft."
-"""Root of the facts that most contexts lack: they are looked up where they are needed, not early."""
+"""Root of the facts that most contexts lack: looked up where they are needed, not early."""
 
 
 def _harmless(operand: Operand) -> bool:

@@ -1,1 +1,1 @@
-
+"""Checking, repairing, explaining and enumerating configurations over a pack."""

@@ -1,1 +1,1 @@
-
+"""Constraint engines behind one interface."""

@@ -48,11 +48,11 @@ Value: TypeAlias = Any
 AnyFunction: TypeAlias = "ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda"
 
 
-class Unreadable(Exception):  # noqa: N818 (a condition of reading, no mistake)
+class Unreadable(Exception):
     """The reader does not model this construct; the text says what."""
 
 
-class Dead(Exception):  # noqa: N818
+class Dead(Exception):
     """Evaluation cannot go on here: upstream raises the exception named in ``args[0]``."""
 
 
