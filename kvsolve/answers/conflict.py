@@ -66,4 +66,6 @@ def pinned_conflict(
     from kvsolve.solve.conflict import conflict as search
 
     deadline = None if limit_s is None else time.monotonic() + limit_s
-    return search(question.context, question.config, pins=pins, held=question.held, deadline=deadline)
+    return search(
+        question.context, question.config, pins=pins, held=question.held, deadline=deadline
+    )

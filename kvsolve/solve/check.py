@@ -1,17 +1,16 @@
 """check: run a configuration through the program and say everything that fires.
 
-A :class:`Prepared` holds a pack in a context. The first configurations run on the full program; once
-a context proves to be used often, facts are folded away and the smaller residual program takes over.
-Both give the same trace.
+A :class:`Prepared` holds a pack in a context. The first configurations run on the full program;
+once a context proves to be used often, facts are folded away and the smaller residual program takes
+over. Both give the same trace.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import (
     STAGES,
     CheckResult,
@@ -23,7 +22,10 @@ from kvsolve.model.finding import (
 )
 from kvsolve.packs.compile import CompiledProgram, FactTable
 from kvsolve.packs.evaluate import Failure, Trace, Write
-from kvsolve.packs.pack import Pack
+
+if TYPE_CHECKING:
+    from kvsolve.model.context import Config, Context
+    from kvsolve.packs.pack import Pack
 
 __all__ = ["Prepared", "check", "judge"]
 
@@ -83,7 +85,7 @@ class Prepared:
         return self._judged[step]
 
     def decides(self, step: int) -> bool:
-        """Whether upstream may stop at a step; a value that nothing can foretell is no doubt yet."""
+        """Whether upstream may stop at a step; a value that nothing can foretell is no doubt."""
         return self.pack.steps[step].kind in ("refuse", "need")
 
     @cached_property
@@ -97,7 +99,7 @@ class Prepared:
 class _Specialised:
     """The residual program of a context, compiled."""
 
-    def __init__(self, pack: Pack, facts: Mapping[str, Any]) -> None:
+    def __init__(self, pack: Pack, facts: FactTable) -> None:
         from kvsolve.packs.compile import compile_program
         from kvsolve.solve.specialise import specialise
 

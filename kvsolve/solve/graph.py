@@ -53,8 +53,8 @@ def hubs(prepared: Prepared, most: int = 20) -> tuple[Hub, ...]:
     """The flags that the most entries read, most read first."""
     graph = interaction_graph(prepared)
     found = []
-    for node, kind in graph.nodes(data="kind"):
-        if kind == "flag":
+    for node, known in graph.nodes(data=True):
+        if known["kind"] == "flag":
             near = {flag for entry in graph[node] for flag in graph[entry]} - {node}
             found.append(Hub(node, graph.degree(node), len(near)))
     found.sort(key=lambda hub: (-hub.entries, -hub.flags, hub.dest))

@@ -1,15 +1,14 @@
 """Partial evaluation of a program in a context: facts and held flags are folded away.
 
-Two results are made. The *residual program* keeps upstream's order with the surviving steps and runs
-fast on many configurations. The *inlined* view writes every condition as one term over the given
-values only (single assignment undone), which is what constraints are made of.
+Two results are made. The *residual program* keeps upstream's order with the surviving steps and
+runs fast on many configurations. The *inlined* view writes every condition as one term over the
+given values only (single assignment undone), which is what constraints are made of.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import (
     Crash,
@@ -29,6 +28,9 @@ from kvsolve.model.expression import (
 )
 from kvsolve.model.program import Let, Need, Program, Refuse, Set, Step
 from kvsolve.packs.evaluate import Interpreter, NotReached
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
 
 __all__ = ["Constraint", "Inlined", "Residual", "inline", "specialise", "support"]
 
@@ -179,7 +181,7 @@ class _Paths:
         self.kept: set[tuple[Expr, ...]] = set()
 
     def fold(self, when: Operand) -> tuple[Operand, bool]:
-        """The folded condition, and whether every part that may crash is told by an earlier step."""
+        """The folded condition, and whether an earlier step tells every part that may crash."""
         parts = self.parts(when)
         result = all_of(*parts)
         leading = [p for p in parts if isinstance(p, Expr)]

@@ -125,7 +125,7 @@ def _retired(function: Function) -> list[str]:
     found = []
     for node in ast.walk(function.node):
         if isinstance(node, ast.Compare) and isinstance(node.comparators[0], ast.Constant):
-            found.append(node.comparators[0].value)
+            found.append(str(node.comparators[0].value))
     return found
 
 

@@ -60,9 +60,9 @@ def _noticed(function: ast.FunctionDef) -> Iterator[tuple[str, str]]:
 
 def _searched_option(value: ast.expr) -> str | None:
     """S of ``any(arg == S or arg.startswith(S + "=") for arg in argv)``."""
-    words = [n.value for n in ast.walk(value) if isinstance(n, ast.Constant)]
+    words = [str(n.value) for n in ast.walk(value) if isinstance(n, ast.Constant)]
     if len(words) != 2 or words[1] != f"{words[0]}=":
         return None
-    option = str(words[0])
+    option = words[0]
     wanted = f"any((arg == {option!r} or arg.startswith('{option}=') for arg in argv))"
     return option if ast.unparse(value) == wanted else None

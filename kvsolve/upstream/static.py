@@ -186,7 +186,7 @@ def _mutates(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)):
         return False
     for node in ast.walk(statement):
-        changed = node.target if isinstance(node, ast.AugAssign) else None
+        changed: ast.expr | None = node.target if isinstance(node, ast.AugAssign) else None
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             changed = node.func.value
         if changed is not None and ast.unparse(changed) == name:

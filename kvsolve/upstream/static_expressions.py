@@ -22,13 +22,13 @@ from kvsolve.upstream.static_values import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
 __all__ = ["Expressions", "assigned_names"]
 
 _OPAQUE = External("?")
 _BUILT_IN = frozenset({"list", "set", "tuple", "frozenset", "dict", "str", "int", "float"})
-_BINARY = {
+_BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: lambda a, b: a + b,
     ast.Sub: lambda a, b: a - b,
     ast.Mult: lambda a, b: a * b,
