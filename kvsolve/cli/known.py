@@ -144,7 +144,7 @@ def packs(format: Format = "text") -> int:
 
     rows = [_coverage(load_pack(release)) for release in releases()]
     columns = (
-        "sglang", "flags", "modelled", "refusals", "rewrites", "statements", "reached", "gaps",
+        "sglang", "flags", "modelled", "refusals", "rewrites", "statements", "exact", "gaps",
     )  # fmt: skip
     emit(listing("packs", rows, columns, format))
     return 0
@@ -160,7 +160,7 @@ def _coverage(pack: Pack) -> dict[str, Any]:
         "refusals": kinds.count("refuse"),
         "rewrites": kinds.count("set"),
         "statements": program.statements.get("total"),
-        "reached": program.statements.get("reached"),
+        "exact": program.statements.get("entries"),
         "gaps": len(program.gaps),
         "last_stage": pack.last_stage,
     }
