@@ -120,7 +120,8 @@ def resolve_model(
     if config is not None:
         return ResolvedModel(name, _from_path(config, name), f"the file {config}")
     if family is not None:
-        return ResolvedModel(name, model_profile(family).files, f"the model profile {family}")
+        profile = model_profile(family)
+        return ResolvedModel(name, profile.files, f"the model profile {profile.name}")
     if not named:
         return ResolvedModel("", None, "no model was named")
     return _named(named, os.environ if env is None else env)
@@ -137,8 +138,8 @@ def _named(named: str, env: Mapping[str, str]) -> ResolvedModel:
     if row is not None:
         files = _files(row, named)
         if row.get("approximate"):
-            like = row.get("base", row["source"])
-            return ResolvedModel(named, files, f"approximated by {like}", approximate=True)
+            origin = f"approximated by {row['base']}" if "base" in row else row["source"]
+            return ResolvedModel(named, files, origin, approximate=True)
         return ResolvedModel(named, files, f"the table of well-known models ({row['source']})")
     return ResolvedModel(named, None, "unknown: nothing is known of this model")
 
@@ -184,12 +185,12 @@ def model_profiles() -> Mapping[str, ModelProfile]:
 
 
 def model_profile(name: str) -> ModelProfile:
-    """The profile of that name.
+    """The profile of that name, in any case.
 
     Raises:
         UnknownModelError: There is none.
     """
-    found = model_profiles().get(name)
+    found = model_profiles().get(name.lower())
     if found is None:
         known = ", ".join(model_profiles())
         raise UnknownModelError(f"unknown model profile {name!r}; known: {known}")
