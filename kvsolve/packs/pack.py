@@ -7,6 +7,7 @@ is read from the program file only when somebody needs it (a repair, an explanat
 from __future__ import annotations
 
 import marshal
+import re
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
+
+
+# What the tag of an image adds to the release: the platform that it was built for.
+_PLATFORM = re.compile(r"-(?:cu\d|rocm\d|cann\d|xeon|runtime).*")
 
 
 class UnknownReleaseError(KvsolveError):
@@ -148,25 +153,43 @@ def newest() -> str:
 
 
 def resolve_release(wanted: str) -> str:
-    """The pack for a release as users write it (``v0.5.18``, ``0.5.18.post1``).
+    """The pack for a release as users write it.
+
+    That is ``v0.5.18``, ``0.5.18.post1``, an image's tag or a whole image.
 
     Raises:
         UnknownReleaseError: There is none; names the nearest.
     """
-    name = wanted.strip().removeprefix("v")
+    tag = wanted.strip().partition("@")[0].rpartition(":")[2]
+    name = _PLATFORM.sub("", tag).removeprefix("v")
     known = releases()
     if name in known:
         return name
     base = name.split(".post")[0]
     if base in known:
         return base
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 3, 0.3) or [known[-1]]
+    near = _nearest(name, known)
     raise UnknownReleaseError(
         f"no pack for SGLang {wanted}; the nearest known releases are {', '.join(near)}"
         " (`kvsolve packs` lists all)"
     )
+
+
+def _nearest(name: str, known: tuple[str, ...]) -> list[str]:
+    """Known releases to offer instead, at most three: from the end that lies nearest, or alike."""
+    from difflib import get_close_matches
+
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        version = Version(name)
+    except InvalidVersion:
+        return get_close_matches(name, known, 3, 0.3) or [known[-1]]
+    if version > Version(known[-1]):
+        return list(known[:-4:-1])
+    if version < Version(known[0]):
+        return list(known[:3])
+    return get_close_matches(name, known, 3, 0.3) or [known[-1]]
 
 
 def _sources(release: str) -> list[Path]:
