@@ -196,6 +196,12 @@ def test_profile_names():
     assert {"llama-mha", "deepseek-v4", "kimi-linear"} <= set(model_profiles())
 
 
+def test_a_profile_is_found_in_any_case() -> None:
+    found, same = (resolve_model("m", family=name) for name in ("DeepSeek-V3", "deepseek-v3"))
+    assert found == same
+    assert all(name == name.lower() for name in model_profiles())
+
+
 def test_defaults_of_the_class_and_overrides():
     facts = facts_of(LLAMA)
     assert facts["config"]["head_dim"] == 128
