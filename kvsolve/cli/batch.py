@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -75,16 +76,17 @@ _dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str
 
 
 def _lines(file: str) -> Iterator[tuple[int, str]]:
+    # What is no UTF-8 is kept until its line is read, so that it costs that line alone.
     if file == "-":
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape")
         yield from _full(sys.stdin)
         return
     try:
-        with open(file, encoding="utf-8") as handle:
+        with open(file, encoding="utf-8", errors="surrogateescape") as handle:
             yield from _full(handle)
     except OSError as error:
         raise KvsolveError(f"{file}: cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise KvsolveError(f"{file}: cannot be read: not UTF-8 text") from None
 
 
 def _full(handle: IO[str]) -> Iterator[tuple[int, str]]:
@@ -111,11 +113,19 @@ def _answer(text: str, defaults: Mapping[str, Any], asked: Asked, top: int) -> d
 
 def _object(text: str) -> dict[str, Any]:
     try:
+        text.encode()
         line = json.loads(text)
+    except UnicodeEncodeError:
+        raise LineError("the line is not UTF-8 text") from None
     except ValueError as error:
         raise LineError(f"the line is no JSON: {error}") from None
     if not isinstance(line, dict):
         raise LineError("the line is no JSON object")
+    if "\\u" in text:
+        try:
+            _dumps(line).encode()
+        except UnicodeEncodeError:
+            raise LineError("the line holds an escape that is half a character") from None
     return line
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -11,7 +12,7 @@ import pytest
 
 from kvsolve.cli import main as main_module
 from kvsolve.cli.main import main
-from tests.cli.running import H100, PLAIN, assert_one_sentence, run
+from tests.cli.running import H100, PLAIN, Ran, assert_one_sentence, run
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -116,6 +117,7 @@ def test_broken_lines_of_a_batch_lose_nothing(tmp_path: Path, capsys: Capture) -
         json.dumps({**good, "id": "k", "model_config": "/no/such"}),
         "",
         "[" * 100_000,
+        r'{"id": "\ud800", "argv": []}',
         json.dumps({**good, "id": 2}),
     ]
     file = tmp_path / "many.jsonl"
@@ -123,10 +125,32 @@ def test_broken_lines_of_a_batch_lose_nothing(tmp_path: Path, capsys: Capture) -
     ran = run(capsys, "batch", "--sglang", "0.5.18", str(file))
     assert ran.code == 2
     answers = ran.lines
-    assert [a["id"] for a in answers] == [1, None, None, *"abcdefghijk", None, 2]
-    assert [("error" in a) for a in answers] == [False] + [True] * 14 + [False]
-    assert [a["line"] for a in answers if "error" in a] == [*range(2, 15), 16]
+    assert [a["id"] for a in answers] == [1, None, None, *"abcdefghijk", None, None, 2]
+    assert [("error" in a) for a in answers] == [False] + [True] * 15 + [False]
+    assert [a["line"] for a in answers if "error" in a] == [*range(2, 15), 16, 17]
     assert answers[0] == {**answers[-1], "id": 1}
+
+
+BAD_BYTES = b'{"id": "\xff", "argv": []}\n{"id": "\xc3\xa9", "argv": ["--tp", "2"]}\n'
+
+
+def assert_only_the_first_line_is_lost(ran: Ran) -> None:
+    assert ran.code == 2
+    first, second = ran.lines
+    assert first == {"id": None, "error": "the line is not UTF-8 text", "line": 1}
+    assert second["id"] == "\u00e9"
+    assert "error" not in second
+
+
+def test_a_line_of_a_batch_that_is_not_utf_8_is_lost_alone(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "many.jsonl"
+    file.write_bytes(BAD_BYTES)
+    args = ("batch", "--sglang", "0.5.18", "--gpu", "h100", "--family", "llama-mha")
+    assert_only_the_first_line_is_lost(run(capsys, *args, str(file)))
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD_BYTES), encoding="ascii"))
+    assert_only_the_first_line_is_lost(run(capsys, *args))
 
 
 def test_a_bug_of_ours_is_one_line_too(capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
