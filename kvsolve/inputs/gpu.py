@@ -197,6 +197,9 @@ def _capability_facts(profile: GpuProfile) -> Facts:
     facts["gpu.torch_cuda_available"] = torch_cuda
     if capability:
         facts["gpu.torch_capability"] = capability
+    elif profile.kind == "cpu":
+        # A CPU build of torch raises where it is asked for; what unpacks nothing breaks likewise.
+        facts["gpu.torch_capability"] = None
     return facts
 
 
