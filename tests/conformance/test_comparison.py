@@ -124,5 +124,7 @@ def test_a_small_sample_passes_unless_chance_cannot_explain_it():
     assert not reached("args: verdict", 998, 1000)
     assert reached("args: verdict", 998, 1000, strict=False)
     assert not reached("args: verdict", 990, 1000, strict=False)
-    assert not reached("repairs accepted", 999, 1000, strict=False)
+    assert not reached("repairs accepted", 999, 1000)
+    assert reached("repairs accepted", 999, 1000, strict=False)
+    assert not reached("repairs accepted", 950, 1000, strict=False)
     assert not reached("args: verdict", 0, 0, strict=False)

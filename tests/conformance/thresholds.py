@@ -24,8 +24,8 @@ THRESHOLDS = {
 """The least share of each figure."""
 
 SAMPLED = {REPAIRS: 0.99}
-"""Where a small sample is held to less than the figure wanted: a repair is run to the last stage, and
-what is known of the stages past argument resolution is curated by hand and not complete."""
+"""Where a small sample is held to less than the figure wanted: a repair is run to the last stage,
+and what is known of the stages past argument resolution is curated by hand and not complete."""
 
 CHANCE = 0.01
 
