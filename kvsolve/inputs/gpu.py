@@ -198,8 +198,9 @@ def _capability_facts(profile: GpuProfile) -> Facts:
     if capability:
         facts["gpu.torch_capability"] = capability
     elif profile.kind == "cpu":
-        # A CPU build of torch raises where it is asked for; what unpacks nothing breaks likewise.
-        facts["gpu.torch_capability"] = None
+        # A CPU build of torch raises where it is asked for, which KV8013 tells; this stand-in only
+        # lets what comes after be judged.
+        facts["gpu.torch_capability"] = (0, 0)
     return facts
 
 
