@@ -6,18 +6,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, must_be_readable, request, session
+from kvsolve.answers.spreading import cores, spread
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.models import MODEL_FLAGS
 from kvsolve.outputs.redact import is_secret_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kvsolve.answers.asking import Command
     from kvsolve.model.context import Config
     from kvsolve.session import Question, Request
     from kvsolve.solve.check import Prepared
-    from kvsolve.solve.matrix import Matrix
+    from kvsolve.solve.matrix import Cell, Matrix, Part
 
 __all__ = ["CONTEXT_FIELDS", "matrix", "matrix_of", "moved"]
 
@@ -62,18 +63,44 @@ def matrix_of(base: Request, rows: AxisOf, cols: AxisOf, limit_s: float | None =
     from kvsolve.solve.matrix import Axis
     from kvsolve.solve.matrix import matrix as search
 
-    questions: list[Question] = []
-
-    def prepare(values: Mapping[str, Any]) -> tuple[Prepared, Config]:
-        question = session().ask(moved(base, values))
-        must_be_readable(question)
-        questions.append(question)
-        return question.context, question.config
-
     axes = [Axis(_axis_name(base, name), values) for name, values in (rows, cols)]
     held = MODEL_FLAGS - {a.name for a in axes}
-    found = search(prepare, *axes, held=held, time_limit=limit_s)
-    return replace(found, context=_shared_context(questions[-1], {a.name for a in axes}))
+    first = _readable(base, {a.name: a.values[0] for a in axes if a.is_context and a.values})
+
+    def judge(parts: Sequence[Part]) -> Iterable[Sequence[Cell]]:
+        return spread(judged, base, parts, cores() if _is_long(parts) else 1)
+
+    found = search(
+        lambda wanted: _situation(base, wanted),
+        *axes,
+        held=sorted(held),
+        time_limit=limit_s,
+        judge=judge,
+    )
+    return replace(found, context=_shared_context(first, {a.name for a in axes}))
+
+
+def judged(base: Request, part: Part) -> Sequence[Cell]:
+    """The cells of a part of the matrix around a request; what worker processes do."""
+    from kvsolve.solve.matrix import judged_part
+
+    return judged_part(lambda wanted: _situation(base, wanted), part)
+
+
+def _is_long(parts: Sequence[Part]) -> bool:
+    """Whether starting processes pays: each needs about as long as the cells of two contexts."""
+    return len(parts) > 4 or sum(len(part.cells) for part in parts) > 800
+
+
+def _situation(base: Request, wanted: Mapping[str, Any]) -> tuple[Prepared, Config]:
+    question = _readable(base, wanted)
+    return question.context, question.config
+
+
+def _readable(base: Request, wanted: Mapping[str, Any]) -> Question:
+    question = session().ask(moved(base, wanted))
+    must_be_readable(question)
+    return question
 
 
 def moved(base: Request, values: Mapping[str, Any]) -> Request:

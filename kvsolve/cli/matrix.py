@@ -8,13 +8,13 @@ import typer
 
 from kvsolve.answers.asking import dest_of
 from kvsolve.answers.matrix import CONTEXT_FIELDS, matrix_of, moved
-from kvsolve.cli.answering import emit
+from kvsolve.cli.answering import emit, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.scope import Given, base_request, values_of
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kvsolve.packs.pack import Pack
     from kvsolve.session import Request
@@ -23,7 +23,7 @@ app = typer.Typer()
 
 
 @app.command("matrix")
-@asks("text", "json", "jsonl", "markdown", "csv", "html")
+@asks("text", "json", "jsonl", "markdown", "csv", "html", "latex")
 def matrix(
     asked: Asked,
     *,
@@ -116,13 +116,20 @@ def _render(style: str, answers: list[dict[str, Any]], reasons: dict[str, str]) 
         if style == "jsonl":
             return "".join(json_line(answer) for answer in whole)
         return json_text(whole[0] if len(whole) == 1 else {**head(), "matrices": answers})
+    if style == "html":
+        from kvsolve.outputs.matrix_html import matrices_html
+
+        return matrices_html(answers, reasons)
+    return "\n".join(_renderer(style)(answer, reasons) for answer in answers)
+
+
+def _renderer(style: str) -> Callable[[Mapping[str, Any], Mapping[str, str]], str]:
+    if style == "latex":
+        from kvsolve.outputs.matrix_latex import matrix_latex
+
+        return matrix_latex
     from kvsolve.outputs import matrix as output
 
-    if style == "html":
-        return output.matrices_html(answers, reasons)
-    renderers = {
-        "text": output.matrix_text,
-        "markdown": output.matrix_markdown,
-        "csv": output.matrix_csv,
-    }
-    return "\n".join(renderers[style](answer, reasons) for answer in answers)
+    if style == "text":
+        return lambda answer, reasons: output.matrix_text(answer, reasons, width())
+    return output.matrix_markdown if style == "markdown" else output.matrix_csv

@@ -1,4 +1,4 @@
-"""Tables: for a terminal, Markdown, CSV and HTML."""
+"""Tables: for a terminal, Markdown and CSV."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["csv_table", "html_page", "markdown_table", "text_table"]
+__all__ = ["csv_table", "markdown_table", "text_table"]
 
 Cell = str
 
@@ -38,56 +38,8 @@ def _inert(cell: Cell) -> Cell:
     return "'" + cell if cell[:1] in ("=", "+", "@") else cell
 
 
-def html_page(title: str, body: str) -> str:
-    """A page that stands by itself: no script, no other file.
-
-    Args:
-        title: Plain text.
-        body: HTML.
-    """
-    return _PAGE.replace("{title}", escape(title)).replace("{body}", body)
-
-
-def escape(text: str) -> str:
-    """Text as HTML."""
-    from html import escape as html_escape
-
-    return html_escape(text)
-
-
 def _tabulate(columns: Sequence[str], rows: Iterable[Sequence[Cell]], style: str) -> str:
     from tabulate import tabulate
 
     cells = [list(row) for row in rows]
     return str(tabulate(cells, list(columns), tablefmt=style, disable_numparse=True)) + "\n"
-
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-:root { color-scheme: light dark; --line: #8884; }
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
-h1 { font-size: 1.3rem; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; }
-th, td { border: 1px solid var(--line); padding: .25rem .6rem; text-align: center; }
-th { font-weight: 600; }
-tbody th { text-align: left; }
-.yes { background: #2e9e5b33; }
-.with { background: #d9a4002e; }
-.no { background: #d1343433; }
-.reported { background: #b05cd633; }
-.unknown { background: #8882; }
-sup { font-size: .7em; }
-ol.notes { font-size: .9em; }
-</style>
-</head>
-<body>
-{body}
-</body>
-</html>
-"""

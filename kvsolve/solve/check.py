@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kvsolve.model.context import Config, Context
     from kvsolve.packs.pack import Pack
 
-__all__ = ["Prepared", "check", "judge"]
+__all__ = ["Prepared", "check", "judge", "not_modelled"]
 
 _SPECIALISE_AFTER = 3000
 """Runs of one context after which folding its facts pays (it costs about as much as these)."""
@@ -148,7 +148,7 @@ def check(
             if f.reason == "unknown" and prepared.judges(f.step) and prepared.decides(f.step)
         )
     )
-    unmodelled = _not_modelled(prepared.pack, config)
+    unmodelled = not_modelled(prepared.pack, config)
     context = prepared.context
     return CheckResult(
         argv=argv,
@@ -203,12 +203,12 @@ class Later(Mapping[str, Any]):
 
 
 def judge(
-    findings: Iterable[Finding], unknown: Iterable[str], not_modelled: Iterable[str]
+    findings: Iterable[Finding], unknown: Iterable[str], unmodelled: Iterable[str]
 ) -> Verdict:
     """The verdict: refused, or nothing known refuses it, or something needed is not known."""
     if any(f.is_error for f in findings):
         return Verdict.INVALID
-    return Verdict.UNKNOWN if any(unknown) or any(not_modelled) else Verdict.VALID
+    return Verdict.UNKNOWN if any(unknown) or any(unmodelled) else Verdict.VALID
 
 
 def _findings(prepared: Prepared, config: Config, trace: Trace, stopped: bool) -> Iterator[Finding]:
@@ -347,7 +347,8 @@ def _provenance(pack: Pack, config: Config, trace: Trace) -> dict[str, str]:
     return out
 
 
-def _not_modelled(pack: Pack, config: Config) -> tuple[str, ...]:
+def not_modelled(pack: Pack, config: Config) -> tuple[str, ...]:
+    """Given flags that the release reads and the pack does not model, away from their default."""
     blind = pack.unread
     return tuple(
         d

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kvsolve.model.edit import Edit
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.domains import Domain
+    from kvsolve.solve.network import Network
 
 __all__ = ["Completions", "fixed_flags"]
 
@@ -47,9 +48,10 @@ class Completions:
         held: Iterable[str] = (),
         also: Mapping[str, Iterable[Any]] | None = None,
         deadline: float | None = None,
+        network: Network | None = None,
     ) -> None:
         self.prepared, self.config, self.deadline = prepared, config, deadline
-        self.network = network_of(prepared)
+        self.network = network or network_of(prepared)
         self.space = Space(
             self.network,
             prepared.pack.flags,

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.context import Config
-from kvsolve.solve.check import Prepared, same_value
-from kvsolve.solve.completion import Completions
+from kvsolve.solve.cells import CellJudge, CellState
+from kvsolve.solve.check import Prepared
 from kvsolve.solve.grid import values_of
-from kvsolve.solve.judge import reports_of
 from kvsolve.solve.network import network_of
 
 if TYPE_CHECKING:
     from kvsolve.model.edit import Edit
 
-__all__ = ["CONTEXT_AXES", "Axis", "Cell", "CellState", "Matrix", "matrix"]
+__all__ = ["CONTEXT_AXES", "Axis", "Cell", "CellState", "Matrix", "Part", "judged_part", "matrix"]
 
 CONTEXT_AXES = ("release", "gpu", "model")
 """Axes that are no flag: they choose the context."""
 
+_PART = 400
+"""Cells of one context that are judged together, so that they can share what is learned.
 
-class CellState(StrEnum):
-    """What a cell says."""
-
-    YES = "yes"
-    WITH = "with"
-    NO = "no"
-    REPORTED = "reported"
-    UNKNOWN = "unknown"
+Parts are cut alike however many processes there are: what a reason names may depend on the cells
+judged before it.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +62,7 @@ class Cell:
         state: What is known.
         codes: The entries that refuse it, or the reports on it.
         edits: What must be changed beside the pair.
-        facts: Facts that are missing, for ``unknown``.
+        facts: Facts that are missing and flags that are not modelled, for ``unknown``.
     """
 
     row: Any
@@ -115,9 +110,37 @@ class Matrix:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Cells of one context that are judged together.
+
+    Attributes:
+        rows: The rows of the whole matrix.
+        cols: Its columns.
+        cells: Positions of a row and a column each.
+        held: Dests that are no matter of choice.
+        time_limit: Seconds for each cell.
+    """
+
+    rows: Axis
+    cols: Axis
+    cells: tuple[tuple[int, int], ...]
+    held: tuple[str, ...] = ()
+    time_limit: float | None = None
+
+    @property
+    def context(self) -> dict[str, Any]:
+        """The values of the context axes, the same for all cells of the part."""
+        (row, col), *_ = self.cells
+        pairs = ((self.rows, row), (self.cols, col))
+        return {axis.name: axis.values[at] for axis, at in pairs if axis.is_context}
+
+
 Situation = tuple[Prepared, Config]
 Prepare = Callable[[Mapping[str, Any]], Situation]
 """Given values of the context axes in use, the context and the configuration to start from."""
+Judge = Callable[[Sequence[Part]], Iterable[Sequence[Cell]]]
+"""Judges parts, in order; may do so in several processes."""
 
 
 def matrix(
@@ -128,6 +151,7 @@ def matrix(
     held: Iterable[str] = (),
     context: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
+    judge: Judge | None = None,
 ) -> Matrix:
     """Judge every pair of a row's and a column's value.
 
@@ -138,6 +162,7 @@ def matrix(
         held: Dests that are no matter of choice.
         context: What to say of the context in the answer.
         time_limit: Seconds for each cell; one that needs longer is ``unknown``.
+        judge: Calls :func:`judged_part` for every part; one after the other here where None.
 
     Raises:
         KvsolveError: Both axes are the same, a flag is no option, or a context axis has no values.
@@ -147,12 +172,54 @@ def matrix(
     for axis in (rows, cols):
         if axis.is_context and not axis.values:
             raise KvsolveError(f"name the values of {axis.name} that the matrix is to have")
-    first = {a.name: a.values[0] for a in (rows, cols) if a.is_context}
-    start = prepare(first)
-    rows, cols = _filled(rows, start), _filled(cols, start)
-    judge = _Judge(prepare, start, first, (rows, cols), tuple(held), time_limit)
-    cells = tuple(judge.cell(rows, r, cols, c) for r in rows.values for c in cols.values)
-    return Matrix(rows, cols, dict(context or {}), cells)
+    if not (rows.is_context or rows.values) or not (cols.is_context or cols.values):
+        start = prepare({a.name: a.values[0] for a in (rows, cols) if a.is_context})
+        rows, cols = _filled(rows, start), _filled(cols, start)
+    parts = _parts(rows, cols, tuple(held), time_limit)
+    answers = judge(parts) if judge else (judged_part(prepare, part) for part in parts)
+    found = dict(zip((at for p in parts for at in p.cells), _chained(answers), strict=True))
+    order = product(range(len(rows.values)), range(len(cols.values)))
+    return Matrix(rows, cols, dict(context or {}), tuple(found[at] for at in order))
+
+
+def judged_part(prepare: Prepare, part: Part) -> tuple[Cell, ...]:
+    """The cells of a part, in its order."""
+    prepared, config = prepare(part.context)
+    axes = (part.rows, part.cols)
+    values = {axis.name: axis.values for axis in axes if not axis.is_context}
+    judge = CellJudge(prepared, config, values, held=part.held, time_limit=part.time_limit)
+    return tuple(_cell(judge, part, row, col) for row, col in part.cells)
+
+
+def _cell(judge: CellJudge, part: Part, row: int, col: int) -> Cell:
+    pairs = ((part.rows, part.rows.values[row]), (part.cols, part.cols.values[col]))
+    ruling = judge.ruling({axis.name: value for axis, value in pairs if not axis.is_context})
+    (_, first), (_, second) = pairs
+    return Cell(first, second, ruling.state, ruling.codes, ruling.edits, ruling.lacks)
+
+
+def _parts(
+    rows: Axis, cols: Axis, held: tuple[str, ...], time_limit: float | None
+) -> tuple[Part, ...]:
+    """The matrix in parts of one context each, rows together."""
+    size = max(1, _PART // max(1, len(cols.values)))
+    across = _runs(cols, len(cols.values))
+    return tuple(
+        Part(rows, cols, tuple((row, col) for row in run for col in part), held, time_limit)
+        for run in _runs(rows, size if not cols.is_context else len(rows.values))
+        for part in across
+    )
+
+
+def _runs(axis: Axis, size: int) -> list[range]:
+    """The positions along an axis in runs; each by itself where it chooses the context."""
+    size, whole = 1 if axis.is_context else size, range(len(axis.values))
+    return [whole[at : at + size] for at in range(0, len(whole), size)]
+
+
+def _chained(answers: Iterable[Sequence[Cell]]) -> Iterator[Cell]:
+    for cells in answers:
+        yield from cells
 
 
 def _filled(axis: Axis, situation: Situation) -> Axis:
@@ -165,85 +232,3 @@ def _filled(axis: Axis, situation: Situation) -> Axis:
         raise KvsolveError(f"{axis.name} is no option of {prepared.pack.release}")
     states = values_of(axis.name, config, flags, network_of(prepared))
     return Axis(axis.name, tuple(s.value for s in states))
-
-
-class _Judge:
-    """Judges cells; contexts and what was learned in them are kept."""
-
-    def __init__(
-        self,
-        prepare: Prepare,
-        start: Situation,
-        first: Mapping[str, Any],
-        axes: tuple[Axis, Axis],
-        held: Sequence[str],
-        time_limit: float | None,
-    ) -> None:
-        self.prepare, self.held = prepare, held
-        self.values = {axis.name: axis.values for axis in axes if not axis.is_context}
-        self.time_limit = time_limit
-        self.known: dict[tuple[tuple[str, Any], ...], Completions] = {}
-        self._keep(first, start)
-
-    def _keep(self, wanted: Mapping[str, Any], situation: Situation) -> Completions:
-        prepared, config = situation
-        made = Completions(prepared, config, free=self.values, held=self.held, also=self.values)
-        self.known[tuple(sorted(wanted.items()))] = made
-        return made
-
-    def cell(self, rows: Axis, row: Any, cols: Axis, col: Any) -> Cell:
-        pair = ((rows, row), (cols, col))
-        wanted = {axis.name: value for axis, value in pair if axis.is_context}
-        shared = self.known.get(tuple(sorted(wanted.items())))
-        if shared is None:
-            shared = self._keep(wanted, self.prepare(wanted))
-        fixed: dict[str, int] = {}
-        for axis, value in pair:
-            if not axis.is_context:
-                at = _state(shared, axis.name, value)
-                if at is not None:
-                    fixed[axis.name] = at
-                elif not same_value(value, shared.config.values.get(axis.name)):
-                    return Cell(row, col, CellState.UNKNOWN)
-        return Cell(row, col, *self._judged(shared, fixed))
-
-    def _judged(
-        self, shared: Completions, fixed: Mapping[str, int]
-    ) -> tuple[CellState, tuple[str, ...], tuple[Edit, ...], tuple[str, ...]]:
-        limit = self.time_limit
-        shared.set_deadline(None if limit is None else time.monotonic() + limit)
-        found = shared.cheapest(fixed)
-        if found is None:
-            if not shared.proven:
-                return CellState.UNKNOWN, (), (), ()
-            steps = shared.culprits(shared.masks(fixed))
-            codes = tuple(dict.fromkeys(shared.code(s) for s in steps))
-            return CellState.NO, codes, (), ()
-        edits = shared.edits(found, fixed)
-        config = shared.space.changed(found.changes)
-        trace = shared.prepared.trace(config)
-        missing = tuple(dict.fromkeys(_missing(shared.prepared, trace)))
-        if missing:
-            return CellState.UNKNOWN, (), edits, missing
-        values = {**config.values, **trace.values}
-        reports = tuple(r.code for r in reports_of(shared.prepared, values))
-        if reports:
-            return CellState.REPORTED, reports, edits, ()
-        return (CellState.WITH if edits else CellState.YES), (), edits, ()
-
-
-def _missing(prepared: Prepared, trace: Any) -> Iterator[str]:
-    for failure in trace.failures:
-        step = failure.step
-        if failure.reason == "unknown" and prepared.judges(step) and prepared.decides(step):
-            yield failure.detail
-
-
-def _state(shared: Completions, dest: str, value: Any) -> int | None:
-    """The state of a flag that has a value; the flag is not given for its default."""
-    domain = shared.domain(dest)
-    if domain is None:
-        return None
-    found = [n for n, s in enumerate(domain.states) if same_value(s.value, value)]
-    found.sort(key=lambda n: domain.states[n].typed)
-    return found[0] if found else None

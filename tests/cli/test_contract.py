@@ -153,7 +153,7 @@ def test_a_matrix_in_every_format(capsys: Capture) -> None:
     states = {(c["row"], c["col"]): c["state"] for c in answer["cells"]}
     assert states["nvfp4", "h100"] == "no"
     assert states["auto", "h100"] in ("yes", "with")
-    for style in ("text", "markdown", "csv", "html", "jsonl"):
+    for style in ("text", "markdown", "csv", "html", "latex", "jsonl"):
         out = run(capsys, *args, "--format", style, "--allow-unknown").out
         assert "nvfp4" in out
         assert "h100" in out

@@ -3,6 +3,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import subprocess
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ import pytest
 
 from kvsolve.outputs.envelope import envelope, json_line, json_text
 from kvsolve.outputs.markdown import check_markdown, repairs_markdown
-from kvsolve.outputs.matrix import matrices_html, matrix_csv, matrix_markdown, matrix_text
+from kvsolve.outputs.matrix import matrix_csv, matrix_markdown, matrix_text
+from kvsolve.outputs.matrix_html import matrices_html
+from kvsolve.outputs.matrix_latex import matrix_latex
 from kvsolve.outputs.paint import PLAIN, Paint, paint_for
 from kvsolve.outputs.redact import HIDDEN, Redactor
 from kvsolve.outputs.repair_text import conflict_text, paste, repairs_text
@@ -149,6 +152,21 @@ def test_matrix_csv_has_a_line_a_cell() -> None:
     ]  # fmt: skip
     assert rows[1]["edits"] == "--page-size 1; drop --x"
     assert rows[3]["codes"] == "KV0202 KV0101"
+
+
+def test_a_wide_matrix_goes_on_below() -> None:
+    text = matrix_text(samples.MATRIX, samples.REASONS, 50)
+    lines = [line for line in text.splitlines() if line.startswith(("kv_cache_dtype \\", "auto"))]
+    assert [line.split()[-1] for line in lines] == ["unset", "yes", "fa3", "1"]
+    assert matrix_text(samples.MATRIX, samples.REASONS, 200).count("kv_cache_dtype \\") == 1
+
+
+def test_matrix_latex_is_closed_and_escaped(snapshot: SnapshotAssertion) -> None:
+    text = matrix_latex(samples.MATRIX, samples.REASONS)
+    assert text == snapshot
+    opened = re.findall(r"\\begin{(\w+)}", text)
+    assert sorted(opened) == sorted(re.findall(r"\\end{(\w+)}", text))
+    assert "kv_cache" not in text.replace("kv\\_cache", "")
 
 
 def test_csv_runs_no_formula() -> None:

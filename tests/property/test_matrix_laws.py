@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kvsolve.model.context import Config, Context
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import default_of
-from kvsolve.solve.matrix import Axis, Cell, CellState, matrix
+from kvsolve.solve.matrix import Axis, Cell, CellState, Part, judged_part, matrix
 from tests.property.strategies import (
     VALUES,
     Assignment,
@@ -21,6 +21,9 @@ from tests.property.strategies import (
     domains,
     is_valid,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 pairs = st.lists(st.sampled_from(sorted(VALUES)), min_size=2, max_size=2, unique=True)
 
@@ -97,3 +100,17 @@ def test_a_default_is_the_flag_not_given() -> None:
     default = default_of(case.prepared.pack.flags, "depth")
     state = domains(case)["depth"].states[fixed_state(case, "depth", default)]
     assert not state.typed
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(), pairs)
+def test_parts_judged_elsewhere_give_the_same_matrix(case: Case, pair: list[str]) -> None:
+    def prepare(_: Any) -> tuple[Prepared, Config]:
+        fresh = Prepared(case.prepared.pack, case.prepared.context)
+        return fresh, case.config
+
+    def backwards(parts: Sequence[Part]) -> list[tuple[Cell, ...]]:
+        return [judged_part(prepare, part) for part in reversed(parts)][::-1]
+
+    axes = Axis(pair[0]), Axis(pair[1])
+    assert matrix(prepare, *axes, judge=backwards) == matrix(prepare, *axes)

@@ -1,0 +1,162 @@
+"""Cells of a matrix: whether values go together in a context, and why not."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.model.context import Config
+from kvsolve.solve.check import not_modelled, same_value
+from kvsolve.solve.completion import Completions, fixed_flags
+from kvsolve.solve.domains import default_of
+from kvsolve.solve.judge import broken_steps, reports_of
+from kvsolve.solve.network import Network
+from kvsolve.solve.space import spelling
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from kvsolve.model.edit import Edit
+    from kvsolve.packs.evaluate import Trace
+    from kvsolve.solve.check import Prepared
+
+__all__ = ["CellJudge", "CellState", "Ruling"]
+
+
+class CellState(StrEnum):
+    """What a cell says."""
+
+    YES = "yes"
+    WITH = "with"
+    NO = "no"
+    REPORTED = "reported"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is known of some values together.
+
+    Attributes:
+        state: What is known.
+        codes: The entries that refuse it, or the reports on it.
+        edits: What must be changed beside the values.
+        lacks: Facts that are missing and flags that are not modelled, for ``unknown``.
+    """
+
+    state: CellState
+    codes: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    lacks: tuple[str, ...] = ()
+
+
+class CellJudge:
+    """Judges values of some flags in one context; what one cell teaches serves the next.
+
+    The network is its own, so that an answer depends on the cells asked about before and on
+    nothing else: parts of a matrix judged in other processes come out the same.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        config: Config,
+        values: Mapping[str, Sequence[Any]],
+        *,
+        held: Iterable[str] = (),
+        time_limit: float | None = None,
+    ) -> None:
+        """Make a judge.
+
+        Args:
+            prepared: Pack, context and stage.
+            config: What everything else starts from.
+            values: The values that will be asked about, by dest.
+            held: Dests that are no matter of choice.
+            time_limit: Seconds for each cell; one that needs longer is ``unknown``.
+        """
+        self.prepared, self.config, self.values = prepared, config, values
+        self.held, self.time_limit = frozenset(held), time_limit
+        self._completions: Completions | None = None
+
+    def ruling(self, wanted: Mapping[str, Any]) -> Ruling:
+        """What is known of values together, everything else at the start's value where it can."""
+        config = self.config
+        fixed = fixed_flags(self.prepared, self.held)
+        for dest, value in wanted.items():
+            if dest not in fixed:
+                config = self._placed(config, dest, value)
+            elif not same_value(value, config.values.get(dest)):
+                return Ruling(CellState.UNKNOWN, lacks=(dest,))
+        trace = self.prepared.trace(config)
+        if not broken_steps(self.prepared, trace):
+            return self._accepted(config, trace, ())
+        return self._completed(wanted)
+
+    def _placed(self, config: Config, dest: str, value: Any) -> Config:
+        """A configuration with a flag at a value; the flag is not given for its default."""
+        flags = self.prepared.pack.flags
+        values, given = {**config.values, dest: value}, dict(config.given)
+        if same_value(value, default_of(flags, dest)):
+            given.pop(dest, None)
+        else:
+            given[dest] = spelling(flags, dest, value, given.get(dest))
+        return Config(values, given)
+
+    def _completed(self, wanted: Mapping[str, Any]) -> Ruling:
+        """The same where the values alone are refused: the cheapest edits, or the reason."""
+        shared = self._shared()
+        limit = self.time_limit
+        shared.set_deadline(None if limit is None else time.monotonic() + limit)
+        fixed = self._states(shared, wanted)
+        found = shared.cheapest(fixed)
+        if found is None and not shared.proven:
+            return Ruling(CellState.UNKNOWN)
+        if found is None:
+            steps = shared.culprits(shared.masks(fixed))
+            return Ruling(CellState.NO, tuple(dict.fromkeys(map(shared.code, steps))))
+        config = shared.space.changed(found.changes)
+        return self._accepted(config, self.prepared.trace(config), shared.edits(found, fixed))
+
+    def _accepted(self, config: Config, trace: Trace, edits: tuple[Edit, ...]) -> Ruling:
+        """The state of what nothing refuses."""
+        missing = dict.fromkeys(_missing(self.prepared, trace))
+        missing |= dict.fromkeys(not_modelled(self.prepared.pack, config))
+        if missing:
+            return Ruling(CellState.UNKNOWN, (), edits, tuple(missing))
+        reports = reports_of(self.prepared, {**config.values, **trace.values})
+        if reports:
+            return Ruling(CellState.REPORTED, tuple(r.code for r in reports), edits)
+        return Ruling(CellState.WITH if edits else CellState.YES, (), edits)
+
+    def _shared(self) -> Completions:
+        if self._completions is None:
+            prepared = self.prepared
+            self._completions = Completions(
+                prepared,
+                self.config,
+                free=self.values,
+                held=self.held,
+                also=self.values,
+                network=Network(prepared.inlined, prepared.facts, prepared.judges),
+            )
+        return self._completions
+
+    def _states(self, shared: Completions, wanted: Mapping[str, Any]) -> dict[str, int]:
+        """The states that values stand for, the flag not given where that is the same."""
+        fixed = {}
+        for dest, value in wanted.items():
+            domain = shared.domain(dest)
+            if domain is not None:
+                found = [n for n, s in enumerate(domain.states) if same_value(s.value, value)]
+                fixed[dest] = min(found, key=lambda n, d=domain: d.states[n].typed)  # type: ignore[misc]
+        return fixed
+
+
+def _missing(prepared: Prepared, trace: Trace) -> Iterator[str]:
+    for failure in trace.failures:
+        step = failure.step
+        if failure.reason == "unknown" and prepared.judges(step) and prepared.decides(step):
+            yield failure.detail
