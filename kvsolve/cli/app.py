@@ -29,6 +29,7 @@ VERBS = {
     "list": "enumerate",
     "count": "enumerate",
     "matrix": "matrix",
+    "graph": "graph",
     "rules": "known",
     "flags": "known",
     "profiles": "known",

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import json
 import shlex
+import xml.etree.ElementTree as ElementTree
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import kvsolve
-from tests.cli.running import EXAMPLE, H100, LLAMA, PLAIN, run
+from tests.cli.running import EXAMPLE, H100, LLAMA, PLAIN, assert_one_sentence, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -315,3 +316,22 @@ def test_names_of_the_api_are_there_and_no_others() -> None:
     assert all(getattr(kvsolve, name) is not None for name in kvsolve.__all__)
     with pytest.raises(AttributeError):
         kvsolve.no_such_name  # noqa: B018
+
+
+def test_a_graph_in_every_format(capsys: Capture) -> None:
+    args = ("graph", *H100, "--flag", "prefill-only-disable-kv-cache")
+    answer = run(capsys, *args, "--format", "json", "--", *PLAIN).json
+    nodes = {node["id"]: node for node in answer["nodes"]}
+    assert answer["hubs"][0]["dest"] in nodes
+    assert all(edge["entry"] in nodes and edge["flag"] in nodes for edge in answer["edges"])
+    assert any(len(group["dests"]) > 1 for group in answer["communities"])
+    drawn = ElementTree.fromstring(run(capsys, *args, "--format", "graphml", "--", *PLAIN).out)
+    assert len(list(drawn.iter("{http://graphml.graphdrawing.org/xmlns}node"))) == len(nodes)
+    dot = run(capsys, *args, "--format", "dot", "--", *PLAIN).out
+    assert dot.count(" -- ") == len(answer["edges"])
+    assert "prefill_only_disable_kv_cache" in run(capsys, *args, "--", *PLAIN).out
+
+
+def test_a_graph_needs_a_context_and_a_flag_that_is_read(capsys: Capture) -> None:
+    assert_one_sentence(run(capsys, "graph", "--sglang", "0.5.18"), "--gpu")
+    assert_one_sentence(run(capsys, "graph", *H100, "--flag", "host", "--", *PLAIN), "host")
