@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kvsolve.cli.sources import Source
 
 __all__ = [
+    "Talk",
+    "Tally",
     "each_question",
     "emit",
     "exit_code",
@@ -32,7 +34,7 @@ __all__ = [
     "width",
 ]
 
-_RANK = {Severity.NOTE: 0, Severity.WARNING: 1, Severity.ERROR: 2}
+_RANK = {"note": 0, "warning": 1, "error": 2}
 _NARROWEST = 60
 
 
@@ -65,7 +67,8 @@ def each_question(
         if isinstance(source, SourceError):
             yield source
         else:
-            request = request_for(asked, source.tokens, {**source.env, **env})
+            here = asked.near(source.location.file) if source.location else asked
+            request = request_for(here, source.tokens, {**source.env, **environment(here.env)})
             yield source, session().ask(request)
 
 
@@ -99,24 +102,35 @@ def emit(text: str) -> None:
     sys.stdout.write(text)
 
 
-def talk(result: CheckResult) -> None:
+class Talk:
+    """Says on stderr for what was judged; once, where several commands were judged for the same."""
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def __call__(self, sglang: str, origin: str, facts: Mapping[str, Any]) -> None:
+        """Say it."""
+        chosen = {"newest": ", the newest known", "image": ", as the image says"}
+        release = f"SGLang {sglang}{chosen.get(origin, '')}"
+        gpu = f"{facts.get('gpus')} x {facts['gpu']}" if facts.get("gpu") else "any GPU"
+        model = (
+            f"{facts['model']} ({facts.get('model_from')})" if facts.get("model") else "any model"
+        )
+        text = f"judged for {release}; {gpu}; {model}"
+        if text != self._last:
+            self._last = text
+            print(paint_for(sys.stderr)("dim", text), file=sys.stderr)
+
+
+def talk(result: CheckResult, say: Talk | None = None) -> None:
     """Say on stderr for what was judged."""
-    _talk(result.sglang, result.sglang_from, result.facts)
+    (say or Talk())(result.sglang, result.sglang_from, result.facts)
 
 
 def talk_of(question: Question) -> None:
     """The same before there is an answer."""
     told = facts_of(question)
-    _talk(told["sglang"], told["sglang_from"], told["facts"])
-
-
-def _talk(sglang: str, origin: str, facts: Mapping[str, Any]) -> None:
-    chosen = {"newest": ", the newest known", "image": ", as the image says"}
-    release = f"SGLang {sglang}{chosen.get(origin, '')}"
-    gpu = f"{facts.get('gpus')} x {facts['gpu']}" if facts.get("gpu") else "any GPU"
-    model = f"{facts['model']} ({facts.get('model_from')})" if facts.get("model") else "any model"
-    text = f"judged for {release}; {gpu}; {model}"
-    print(paint_for(sys.stderr)("dim", text), file=sys.stderr)
+    Talk()(told["sglang"], told["sglang_from"], told["facts"])
 
 
 def stdout_paint() -> Paint:
@@ -134,11 +148,41 @@ def width() -> int:
         return 100
 
 
+class Tally:
+    """What the answers of a run come to: its exit code.
+
+    Attributes:
+        errors: How much of the input could not be used.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self.errors = 0
+        self._least = _RANK[asked.fail_on]
+        self._allows_unknown, self._exits_zero = asked.allow_unknown, asked.exit_zero
+        self._findings = self._unknown = False
+
+    def add(self, result: CheckResult) -> None:
+        """Count an answer; what is suppressed does not count."""
+        for finding in result.findings:
+            if not finding.suppressed:
+                self.add_severity(finding.severity)
+        self._unknown |= result.verdict is Verdict.UNKNOWN and not self._allows_unknown
+
+    def add_severity(self, severity: Severity) -> None:
+        """Count something of this severity."""
+        self._findings |= _RANK[str(severity)] >= self._least
+
+    @property
+    def code(self) -> int:
+        """0 nothing at or above ``--fail-on``, 1 findings, 2 something was not judged."""
+        found = self._findings and not self._exits_zero
+        return 2 if self._unknown or self.errors else int(found)
+
+
 def exit_code(asked: Asked, results: Iterable[CheckResult], errors: Sequence[Any] = ()) -> int:
-    """0 nothing at or above ``--fail-on``, 1 findings, 2 something was not judged."""
-    findings, unknown = False, bool(errors)
-    least = _RANK[Severity(asked.fail_on)]
+    """The exit code that some answers come to; see :class:`Tally`."""
+    tally = Tally(asked)
+    tally.errors = len(errors)
     for result in results:
-        findings |= any(_RANK[finding.severity] >= least for finding in result.findings)
-        unknown |= result.verdict is Verdict.UNKNOWN and not asked.allow_unknown
-    return 2 if unknown else int(findings)
+        tally.add(result)
+    return tally.code

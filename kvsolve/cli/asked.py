@@ -1,72 +1,20 @@
-"""The options that every verb shares: declared once, as data, whoever reads the command line."""
+"""What the options that every verb shares say, once all that can say it was heard."""
 
 from __future__ import annotations
 
-from kvsolve.model.finding import STAGES
+from dataclasses import field
+from typing import TYPE_CHECKING, Any
+
 from kvsolve.model.noun import dataclass
+from kvsolve.settings.options import ANSWER, JUDGED, SHARED, Option
+from kvsolve.settings.settle import settled
 
-__all__ = ["SHARED", "Asked", "Option"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
-JUDGED = "What is judged"
-ANSWER = "The answer"
+    from kvsolve.settings.file import Settings
 
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """One option of kvsolve itself.
-
-    Attributes:
-        name: Attribute of :class:`Asked`; the option is its kebab spelling.
-        kind: ``text``, ``texts`` (repeatable), ``path``, ``int``, ``float``, ``switch`` or
-            ``choice``.
-        help: What it does.
-        default: Where it is not given.
-        metavar: What stands for its value in the help.
-        panel: Heading in the help.
-        choices: For ``choice``.
-        least: Smallest number.
-    """
-
-    name: str
-    kind: str
-    help: str
-    default: object = None
-    metavar: str | None = None
-    panel: str = JUDGED
-    choices: tuple[str, ...] = ()
-    least: int | None = None
-
-    @property
-    def spelling(self) -> str:
-        """As it is typed."""
-        return "--" + self.name.replace("_", "-")
-
-
-SHARED = (
-    Option("sglang", "text", "SGLang release; the newest one known if none.", None, "RELEASE"),
-    Option("gpu", "text", "GPU profile, as `kvsolve profiles` lists them.", None, "PROFILE"),
-    Option("gpus", "int", "GPUs a node.", 8, "N", least=1),
-    Option("model_config", "path", "The model's config.json, or its directory.", None, "PATH"),
-    Option("family", "text", "Model profile, if there is no config.json.", None, "PROFILE"),
-    Option("env", "texts", "Environment of the server; repeatable.", None, "NAME=VALUE"),
-    Option(
-        "stage",
-        "choice",
-        "Judge up to this stage of a start; the last one known if none.",
-        choices=STAGES,
-    ),
-    Option("limit_s", "float", "Give up proving after so long.", None, "SECONDS", ANSWER, (), 0),
-    Option(
-        "fail_on",
-        "choice",
-        "Exit with 1 from this severity on.",
-        "error",
-        panel=ANSWER,
-        choices=("error", "warning", "note"),
-    ),
-    Option("allow_unknown", "switch", "An unknown verdict exits with 0.", False, panel=ANSWER),
-)
-"""In the order in which the help shows them; ``--format`` differs from verb to verb."""
+__all__ = ["ANSWER", "JUDGED", "SHARED", "Asked", "Option", "asked_for"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +33,10 @@ class Asked:
         limit_s: Seconds for a proof.
         fail_on: Lowest severity that exits with 1.
         allow_unknown: An unknown verdict is no failure.
+        exit_zero: Findings are no failure.
         format: Output format.
+        typed: Those that the command line or the environment says.
+        settings: The file that says the rest, None where there is none.
     """
 
     command: tuple[str, ...] | None
@@ -99,4 +50,58 @@ class Asked:
     limit_s: float | None
     fail_on: str
     allow_unknown: bool
+    exit_zero: bool
     format: str
+    typed: Mapping[str, Any] = field(default_factory=dict)
+    settings: Settings | None = None
+
+    def setting(self, name: str) -> Any:
+        """What the settings say that no shared option says; None where they do not."""
+        return self.settings.values.get(name) if self.settings else None
+
+    def near(self, file: str) -> Asked:
+        """What is asked of a command in a file: the settings nearest to that file hold for it.
+
+        Raises:
+            KvsolveError: They cannot be used.
+        """
+        from kvsolve.settings.file import nearest_settings
+
+        if self.typed.get("settings") is not None:
+            return self
+        found = nearest_settings(file)
+        if found is None or found == self.settings:
+            return self
+        return _asked(self.command, self.typed, found, self.format)
+
+
+def asked_for(
+    command: tuple[str, ...] | None, typed: Mapping[str, Any], formats: tuple[str, ...]
+) -> Asked:
+    """What the options say, with what the environment and the settings say where they do not.
+
+    Args:
+        command: Tokens behind ``--``, None where there is none.
+        typed: The options that were typed.
+        formats: Output formats of the verb, the usual one first.
+
+    Raises:
+        KvsolveError: A variable or the settings cannot be used.
+    """
+    from kvsolve.settings.environment import environment_values
+    from kvsolve.settings.file import settings_for
+
+    known = {**environment_values(), **typed}
+    settings = settings_for(known.get("settings"))
+    return _asked(command, known, settings, *formats)
+
+
+def _asked(
+    command: tuple[str, ...] | None,
+    typed: Mapping[str, Any],
+    settings: Settings | None,
+    *formats: str,
+) -> Asked:
+    values = settled(typed, settings.values if settings else {}, formats)
+    values.pop("settings")
+    return Asked(command, **values, typed=typed, settings=settings)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from kvsolve.cli.asked import ANSWER, SHARED, Asked, Option
+from kvsolve.cli.asked import ANSWER, SHARED, Asked, Option, asked_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +23,7 @@ _TYPES: dict[str, Any] = {
     "float": float | None,
     "switch": bool,
 }
+_NAMES = (*(option.name for option in SHARED), "format")
 
 
 def asks(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
@@ -34,12 +35,11 @@ def asks(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
 
     def decorate(verb: Callable[..., int]) -> Callable[..., int]:
         def command(ctx: typer.Context, **values: Any) -> int:
-            shared = {option.name: values.pop(option.name) for option in SHARED}
-            shared["env"] = tuple(shared["env"] or ())
-            shared["model_config"] = shared["model_config"] and str(shared["model_config"])
+            shared = {name: values.pop(name) for name in _NAMES}
+            typed = {name: _plain(value) for name, value in shared.items() if _was_typed(ctx, name)}
             tokens = ctx.obj["command"]
             behind = None if tokens is None else tuple(tokens)
-            return verb(Asked(behind, format=values.pop("format"), **shared), **values)
+            return verb(asked_for(behind, typed, formats), **values)
 
         own = list(inspect.signature(verb, eval_str=True).parameters.values())[1:]
         context = _parameter("ctx", typer.Context)
@@ -50,6 +50,17 @@ def asks(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
         return command
 
     return decorate
+
+
+def _was_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(value)
+    return str(value) if isinstance(value, Path) else value
 
 
 def _shared(option: Option) -> inspect.Parameter:

@@ -28,8 +28,27 @@ def check(
     notes: Annotated[
         bool, typer.Option("--notes", help="Show every default that SGLang replaces.")
     ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="PATH", help="Findings in this file of known ones do not count."
+        ),
+    ] = None,
+    write_baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--write-baseline", metavar="PATH", help="Write what is found as known findings."
+        ),
+    ] = None,
 ) -> int:
     """Say everything that SGLang would refuse or silently rewrite about a launch command."""
     from kvsolve.cli.checking import run_check
 
-    return run_check(asked, files or (), effective=effective, notes=notes)
+    return run_check(
+        asked,
+        files or (),
+        effective=effective,
+        notes=notes,
+        baseline=baseline,
+        write_baseline=write_baseline,
+    )

@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kvsolve.answers.asking import hider, session
 from kvsolve.cli.answering import (
+    Talk,
+    Tally,
     each_question,
     emit,
-    exit_code,
     program_of,
     stdout_paint,
     talk,
     width,
 )
+from kvsolve.cli.sieve import Sieve
 from kvsolve.cli.sources import SourceError
+from kvsolve.outputs.report import Answer, Problem
+from kvsolve.outputs.writers import Look, writer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +33,13 @@ __all__ = ["run_check"]
 
 
 def run_check(
-    asked: Asked, files: Sequence[str], *, effective: bool = False, notes: bool = False
+    asked: Asked,
+    files: Sequence[str],
+    *,
+    effective: bool = False,
+    notes: bool = False,
+    baseline: str | None = None,
+    write_baseline: str | None = None,
 ) -> int:
     """Check every command, print the answers, tell the exit code.
 
@@ -38,65 +48,38 @@ def run_check(
         files: Files with commands; ``-`` is stdin.
         effective: Print what will really run.
         notes: Show every default that is replaced.
+        baseline: A file of findings that do not count.
+        write_baseline: Where to write the findings of this run as a baseline.
     """
-    questions: list[Question] = []
-    results: list[CheckResult] = []
-    errors: list[SourceError] = []
+    shown = asked.format != "text" or not effective
+    out = writer(asked.format, Look(stdout_paint(), width(), notes or asked.setting("notes")))
+    tally, say = Tally(asked), Talk()
+    sieve = Sieve(baseline or asked.setting("baseline"), write_baseline)
     for item in each_question(asked, files):
         if isinstance(item, SourceError):
-            errors.append(item)
+            tally.errors += 1
             print(f"kvsolve: error: {item}", file=sys.stderr)
+            emit(out.problem(Problem(item.file, item.line, str(item))))
             continue
         source, question = item
-        result = replace(session().judge(question), source=source.location)
-        questions.append(question)
-        results.append(hider(question).result(result))
-        talk(results[-1])
-    emit(_render(asked, questions, results, errors, effective=effective, notes=notes))
-    return exit_code(asked, results, errors)
-
-
-def _render(
-    asked: Asked,
-    questions: list[Question],
-    results: list[CheckResult],
-    errors: list[SourceError],
-    *,
-    effective: bool,
-    notes: bool,
-) -> str:
-    if asked.format in ("json", "jsonl"):
-        return _json(asked.format, results, errors)
-    if effective:
-        pairs = zip(questions, results, strict=True)
-        return "\n".join(_effective(question, result) for question, result in pairs)
-    if asked.format == "markdown":
-        from kvsolve.outputs.markdown import check_markdown
-
-        pairs = zip(questions, results, strict=True)
-        return "\n".join(check_markdown(result, program_of(q)) for q, result in pairs)
-    from kvsolve.outputs.text import check_text
-
-    paint, columns = stdout_paint(), width()
-    texts = []
-    for result in results:
-        where = result.source
-        title = paint("bold", f"{where.file}:{where.line}") + "\n\n" if where else ""
-        texts.append(title + check_text(result, paint, columns, notes=notes))
-    return "\n".join(texts)
-
-
-def _json(style: str, results: list[CheckResult], errors: list[SourceError]) -> str:
-    from kvsolve.outputs.envelope import envelope, json_line, json_text, problem
-
-    rows = [result.to_dict() for result in results]
-    if style == "jsonl":
-        return "".join(json_line(row) for row in rows)
-    return json_text(envelope(rows, [_problem(error, problem) for error in errors]))
-
-
-def _problem(error: SourceError, make: Any) -> dict[str, Any]:
-    return dict(make(error.file, error.line, str(error)))
+        judged = replace(session().judge(question), source=source.location)
+        result, mistakes = sieve.sift(hider(question).result(judged), asked)
+        for mistake in mistakes:
+            tally.errors += 1
+            print(f"kvsolve: error: {mistake}", file=sys.stderr)
+            emit(out.problem(mistake))
+        tally.add(result)
+        talk(result, say)
+        emit(
+            out.answer(Answer(result, program_of(question)))
+            if shown
+            else _effective(question, result)
+        )
+    unused = sieve.close()
+    for idle in unused:
+        tally.add_severity(idle.severity)
+    emit(out.close(unused) if shown else "")
+    return tally.code
 
 
 def _effective(question: Question, result: CheckResult) -> str:

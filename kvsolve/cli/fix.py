@@ -64,7 +64,7 @@ def _code(asked: Asked, answer: Fix) -> int:
     """1 where something was to be repaired, as for a check; 2 where that is not known."""
     if answer.gave_up or (answer.result.verdict is Verdict.UNKNOWN and not asked.allow_unknown):
         return 2
-    return int(bool(answer.result.errors))
+    return int(bool(answer.result.errors) and not asked.exit_zero)
 
 
 def _render(asked: Asked, question: Question, answer: Fix, command_only: bool) -> str:

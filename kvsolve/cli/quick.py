@@ -10,25 +10,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.cli.asked import SHARED, Asked
+from kvsolve.cli.asked import SHARED, asked_for
+from kvsolve.outputs.writers import CHECK_FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["FORMATS", "SWITCHES", "read_check"]
+    from kvsolve.cli.asked import Asked
 
-FORMATS = ("text", "json", "jsonl", "markdown")
+__all__ = ["FORMATS", "PATHS", "SWITCHES", "read_check"]
+
+FORMATS = CHECK_FORMATS
 """What a check can be printed as."""
 SWITCHES = ("effective", "notes")
 """The switches of `check` beside the shared options."""
 
+PATHS = ("baseline", "write_baseline")
+"""Its options with a path."""
+
 _OPTIONS = {option.spelling: option for option in SHARED}
+_SHARED_SWITCHES = {o.spelling: o.name for o in SHARED if o.kind == "switch"}
 _SWITCHES = {f"--{name}": name for name in SWITCHES}
+_PATHS = {f"--{name.replace('_', '-')}": name for name in PATHS}
 
 
 def read_check(
     args: Sequence[str], command: Sequence[str] | None
-) -> tuple[Asked, list[str], dict[str, bool]] | None:
+) -> tuple[Asked, list[str], dict[str, Any]] | None:
     """What a plain `check` asks: shared options, files, own switches.
 
     Args:
@@ -40,9 +48,8 @@ def read_check(
     """
     if not args or args[0] != "check":
         return None
-    values: dict[str, Any] = {option.name: option.default for option in SHARED}
-    values |= {"env": (), "format": FORMATS[0]}
-    switches = dict.fromkeys(SWITCHES, False)
+    values: dict[str, Any] = {}
+    own: dict[str, Any] = dict.fromkeys(SWITCHES, False) | dict.fromkeys(PATHS)
     files: list[str] = []
     tokens = iter(args[1:])
     for token in tokens:
@@ -50,17 +57,19 @@ def read_check(
         if token == "-" or not token.startswith("-"):
             files.append(token)
         elif token in _SWITCHES:
-            switches[_SWITCHES[token]] = True
-        elif token == "--allow-unknown":
-            values["allow_unknown"] = True
+            own[_SWITCHES[token]] = True
+        elif token in _SHARED_SWITCHES:
+            values[_SHARED_SWITCHES[token]] = True
         else:
             given = value if equals else next(tokens, None)
             if given is not None and not equals and given.startswith("-"):
                 return None
-            if not _take(values, name, given):
+            if name in _PATHS and given is not None:
+                own[_PATHS[name]] = given
+            elif not _take(values, name, given):
                 return None
     behind = None if command is None else tuple(command)
-    return Asked(behind, **values), files, switches
+    return asked_for(behind, values, FORMATS), files, own
 
 
 def _take(values: dict[str, Any], name: str, given: str | None) -> bool:
@@ -74,7 +83,7 @@ def _take(values: dict[str, Any], name: str, given: str | None) -> bool:
     if option.kind in ("text", "path"):
         values[option.name] = given
     elif option.kind == "texts":
-        values[option.name] = (*values[option.name], given)
+        values[option.name] = (*values.get(option.name, ()), given)
     elif option.kind == "choice":
         values[option.name] = given
         return given in option.choices

@@ -20,6 +20,7 @@ __all__ = [
     "Location",
     "ProfileVerdict",
     "Severity",
+    "Suppression",
     "Verdict",
     "stage_rank",
 ]
@@ -96,6 +97,23 @@ class Location:
 
 
 @dataclass(frozen=True, slots=True)
+class Suppression:
+    """Why a finding is not to be told.
+
+    Attributes:
+        by: ``comment``, ``annotation``, ``config`` or ``baseline``.
+        reason: In the words of whoever suppressed it.
+    """
+
+    by: str
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of a suppression."""
+        return {"by": self.by, "reason": self.reason}
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """One thing to know about a configuration.
 
@@ -118,6 +136,7 @@ class Finding:
         not_reached: It reads a value that a crash before it left undefined.
         location: Where in the user's file.
         step: Position in the program, for sorting; -1 for parse findings.
+        suppressed: Why it does not count, None where it does.
     """
 
     code: str
@@ -138,6 +157,7 @@ class Finding:
     not_reached: bool = False
     location: Location | None = None
     step: int = -1
+    suppressed: Suppression | None = None
 
     @property
     def is_error(self) -> bool:
@@ -164,6 +184,8 @@ class Finding:
         }
         if self.kind is Kind.REWRITE:
             out |= {"dest": self.dest, "before": self.before, "after": self.after}
+        if self.suppressed:
+            out["suppressed"] = self.suppressed.to_dict()
         return out
 
 

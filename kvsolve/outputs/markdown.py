@@ -24,10 +24,11 @@ def check_markdown(result: CheckResult, program: Sequence[str] = ()) -> str:
     """Verdict, command, findings as a list, rewrites as a table."""
     name, _, sentence = headline(result, width=_WIDE).partition(": ")
     blocks = [f"**{name}**: {sentence}", _fence([*program, *result.argv])]
-    items = [_item(f) for f in result.findings if f.kind is not Kind.REWRITE]
+    findings = [finding for finding in result.findings if not finding.suppressed]
+    items = [_item(f) for f in findings if f.kind is not Kind.REWRITE]
     if items:
         blocks.append("\n".join(items))
-    rewrites = [f for f in result.findings if f.kind is Kind.REWRITE]
+    rewrites = [f for f in findings if f.kind is Kind.REWRITE]
     asked = [f for f in rewrites if f.severity is Severity.WARNING]
     if asked:
         rows = [_row(f) for f in asked]

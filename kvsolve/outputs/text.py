@@ -28,9 +28,11 @@ def check_text(
         width: Columns.
         notes: Show each default that upstream fills in by itself, not only how many.
     """
-    blocks = [finding_text(finding, paint, width) for finding in _told(result.findings, notes)]
-    blocks += _unjudged(result.findings, paint, notes)
-    blocks += _rewrites(result.findings, paint, width, notes)
+    findings = [finding for finding in result.findings if not finding.suppressed]
+    blocks = [finding_text(finding, paint, width) for finding in _told(findings, notes)]
+    blocks += _unjudged(findings, paint, notes)
+    blocks += _rewrites(findings, paint, width, notes)
+    blocks += _suppressed(result, paint)
     blocks += _open_questions(result, paint, width)
     return "\n\n".join([*blocks, headline(result, paint, width)]) + "\n"
 
@@ -52,6 +54,13 @@ def _unjudged(findings: Iterable[Finding], paint: Paint, notes: bool) -> Iterato
     if number and not notes:
         text = f": {count_of(number, 'later step')} not judged after the break above"
         yield paint("note", "note") + text + paint("dim", " (--notes shows them)")
+
+
+def _suppressed(result: CheckResult, paint: Paint) -> Iterator[str]:
+    """How many findings somebody suppressed."""
+    number = sum(1 for finding in result.findings if finding.suppressed)
+    if number:
+        yield paint("note", "note") + f": {count_of(number, 'finding')} suppressed"
 
 
 def finding_text(finding: Finding, paint: Paint = PLAIN, width: int = 100) -> str:

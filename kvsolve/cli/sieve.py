@@ -1,0 +1,105 @@
+"""What takes findings out of the count in a run of `check`: suppressions and the baseline."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from kvsolve.outputs.words import count_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kvsolve.cli.asked import Asked
+    from kvsolve.model.finding import CheckResult
+    from kvsolve.outputs.report import Problem, Unused
+    from kvsolve.settings.baseline import Baseline
+    from kvsolve.settings.suppress import Suppressor
+
+__all__ = ["Sieve"]
+
+_MARK = "kvsolve"
+
+
+class Sieve:
+    """Marks what is suppressed in one answer after the other.
+
+    Args:
+        baseline: A file of findings that do not count, None where there is none.
+        write: Where to write the findings of this run as a new one, None for nowhere.
+    """
+
+    def __init__(self, baseline: str | None, write: str | None) -> None:
+        self._baseline = _baseline(baseline, write)
+        self._write = write is not None
+        self._suppressor: Suppressor | None = None
+        self._read: set[str] = set()
+
+    def sift(self, result: CheckResult, asked: Asked) -> tuple[CheckResult, Sequence[Problem]]:
+        """The answer with its suppressed findings marked, and suppressions that make no sense.
+
+        Args:
+            result: The answer.
+            asked: The options of the run.
+        """
+        file = result.source.file if result.source else ""
+        settings = (asked.near(file) if file else asked).settings
+        text = self._text(file)
+        mistakes: Sequence[Problem] = ()
+        if text or (settings and settings.ignores):
+            suppressor = self._loaded()
+            mistakes = suppressor.read(file, text) if text else ()
+            result = suppressor.apply(result, settings)
+        elif self._suppressor:
+            result = self._suppressor.apply(result, settings)
+        if self._baseline:
+            result = self._baseline.apply(result, self._write)
+        return result, mistakes
+
+    def _loaded(self) -> Suppressor:
+        if self._suppressor is None:
+            from kvsolve.settings.suppress import Suppressor
+
+            self._suppressor = Suppressor()
+        return self._suppressor
+
+    def _text(self, file: str) -> str:
+        """The text of a file that may hold suppressions; "" where it holds none or was read."""
+        if not file or file in self._read:
+            return ""
+        self._read.add(file)
+        try:
+            with open(file, encoding="utf-8", errors="replace") as handle:
+                text = handle.read()
+        except OSError:  # stdin, or gone since its commands were read
+            return ""
+        return text if _MARK in text else ""
+
+    def close(self) -> tuple[Unused, ...]:
+        """Write the baseline, tell of it on stderr, and give the suppressions nobody needed.
+
+        Raises:
+            KvsolveError: The baseline cannot be written.
+        """
+        if self._baseline and self._write:
+            number = self._baseline.write()
+            print(f"wrote {count_of(number, 'finding')} to {self._baseline.path}", file=sys.stderr)
+        elif self._baseline and self._baseline.gone:
+            gone = count_of(len(self._baseline.gone), "finding")
+            path = self._baseline.path
+            print(
+                f"{gone} of {path} no longer there; --write-baseline {path} renews it",
+                file=sys.stderr,
+            )
+        return tuple(self._suppressor.unused()) if self._suppressor else ()
+
+
+def _baseline(path: str | None, write: str | None) -> Baseline | None:
+    if write is None and path is None:
+        return None
+    from kvsolve.settings.baseline import Baseline, read_baseline
+
+    if write is not None:
+        return Baseline(write)
+    assert path is not None
+    return read_baseline(path)

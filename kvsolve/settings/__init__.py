@@ -1,0 +1,1 @@
+"""What kvsolve is told once and for all: settings, environment, suppressions, baselines."""
