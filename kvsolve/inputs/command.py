@@ -16,7 +16,14 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["LaunchCommand", "NoLaunchError", "release_of_image", "split_command", "split_text"]
+__all__ = [
+    "LaunchCommand",
+    "NoLaunchError",
+    "prefix_of",
+    "release_of_image",
+    "split_command",
+    "split_text",
+]
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _PYTHON = re.compile(r"python(\d+(\.\d+)*)?t?")
@@ -24,6 +31,7 @@ _RELEASE = re.compile(r":v?(\d+\.\d+\.\d+(?:\.post\d+)?)(?![\d.])")
 _IMAGE = re.compile(r"\w[\w.\-/:]*sglang[\w.\-/]*(:[\w.\-]+)?(@sha256:\w+)?|sglang(:[\w.\-]+)")
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _MODULE = "sglang.launch_server"
+_DYNAMO = "dynamo.sglang"
 _SCRIPT = "launch_server.py"
 _MODELS = ("--model-path", "--model")
 
@@ -43,7 +51,7 @@ class LaunchCommand:
         argv: The tokens for the release's parser.
         origin: For each of ``argv`` its position in the tokens that were split; -1 for one that
             ``sglang serve`` puts in.
-        entry: ``serve``, ``module`` or ``options``.
+        entry: ``serve``, ``module``, ``dynamo`` or ``options``.
         image: The container image, or None.
         problems: What ``sglang serve`` itself would refuse; places are positions in ``argv``.
     """
@@ -95,14 +103,16 @@ def split_command(tokens: Sequence[str]) -> LaunchCommand:
     start, entry = _program(tokens)
     if entry == "nested":
         inner = split_text(tokens[start])
-        outer = _prefix(tokens[:start])
+        outer = prefix_of(tokens[:start])
         program = (*tokens[:start], *inner.program)
         env = {**outer[0], **inner.env}
         return replace(inner, env=env, image=outer[1] or inner.image, program=program)
-    env, image = _prefix(tokens[:start])
+    env, image = prefix_of(tokens[:start])
     program, argv = tuple(tokens[:start]), tuple(tokens[start:])
     origin = tuple(range(start, len(tokens)))
     found = LaunchCommand(env, program, argv, origin, entry, image)
+    if entry == "dynamo":
+        return _without_dynamo(found)
     return _served(found) if entry == "serve" else found
 
 
@@ -117,6 +127,8 @@ def _program(tokens: Sequence[str]) -> tuple[int, str]:
             return at + 2, "module"
         if token == "-m" + _MODULE:
             return at + 1, "module"
+        if token == "-m" and following == _DYNAMO:
+            return at + 2, "dynamo"
         if name == _SCRIPT and at and _PYTHON.fullmatch(PurePosixPath(tokens[at - 1]).name):
             return at + 1, "module"
         if re.fullmatch(r"-[a-z]*c", token) and _mentions_launch(following):
@@ -141,10 +153,10 @@ def _quotable(tokens: Sequence[str]) -> str:
 
 
 def _mentions_launch(text: str) -> bool:
-    return _MODULE in text or "sglang serve" in text or _SCRIPT in text
+    return any(name in text for name in (_MODULE, "sglang serve", _SCRIPT, _DYNAMO))
 
 
-def _prefix(tokens: Sequence[str]) -> tuple[dict[str, str], str | None]:
+def prefix_of(tokens: Sequence[str]) -> tuple[dict[str, str], str | None]:
     """The environment and the image that the tokens before the options give."""
     env: dict[str, str] = {}
     for at, token in enumerate(tokens):
@@ -183,6 +195,15 @@ def release_of_image(image: str) -> str | None:
     """
     found = _RELEASE.search(image.rpartition("/")[2].partition("@")[0])
     return found.group(1) if found else None
+
+
+def _without_dynamo(command: LaunchCommand) -> LaunchCommand:
+    """The arguments that Dynamo's worker leaves to SGLang's parser."""
+    from kvsolve.inputs.dynamo import sglang_places
+
+    kept = sglang_places(command.argv)
+    argv = tuple(command.argv[i] for i in kept)
+    return replace(command, argv=argv, origin=tuple(command.origin[i] for i in kept))
 
 
 def _served(command: LaunchCommand) -> LaunchCommand:

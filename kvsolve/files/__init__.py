@@ -1,0 +1,1 @@
+"""Where launch commands live: reading them from real files, and writing repairs back."""

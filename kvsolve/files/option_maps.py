@@ -1,0 +1,220 @@
+"""Mappings whose keys are options: ``--config`` files, ConfigMaps that hold them, SLURM recipes."""
+
+from __future__ import annotations
+
+import json
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.files.found import FoundCommand, Layout, Token
+from kvsolve.files.hints import gpu_hint, gpu_of_label, gpus_hint, image_hint
+from kvsolve.files.kubernetes import environment_of
+from kvsolve.files.unknown import has_unknown
+from kvsolve.files.yaml_nodes import MAPPING, SCALAR, SEQUENCE, YamlTextError, yaml_documents
+from kvsolve.files.yaml_scalars import scalar_strand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kvsolve.files.found import Document
+    from kvsolve.files.strand import Strand
+    from kvsolve.files.unknown import Unknowns
+    from kvsolve.files.yaml_nodes import Node
+
+__all__ = ["OptionMapReader"]
+
+_RECIPE = "sglang_config"
+_SIGNS = frozenset({
+    "attention-backend", "chunked-prefill-size", "cuda-graph-max-bs", "disaggregation-mode",
+    "enable-dp-attention", "ep-size", "kv-cache-dtype", "max-running-requests",
+    "mem-fraction-static", "model-path", "moe-a2a-backend", "page-size", "speculative-algorithm",
+    "tensor-parallel-size", "tp-size", "disable-radix-cache", "context-length",
+    "expert-parallel-size", "data-parallel-size", "dp-size",
+})  # fmt: skip
+"""Options that few other programs have; one of them has to be among the keys."""
+_KNOWN_SHARE = 0.8
+_OTHER_ENGINES = ("vllm", "trtllm", "tensorrt", "llama_cpp", "tgi", "lmdeploy")
+
+
+@lru_cache(maxsize=1)
+def _names() -> tuple[frozenset[str], frozenset[str]]:
+    """Names of all options of the known releases, and those of the switches, as keys spell them."""
+    from kvsolve.inputs.config_file import switches
+    from kvsolve.packs.pack import load_pack, releases
+
+    known = releases()
+    tables = [load_pack(release).flags for release in dict.fromkeys((known[0], known[-1]))]
+    names = {s[2:] for t in tables for s in t.spellings if s.startswith("--")}
+    bare = {key.replace("_", "-") for t in tables for key in switches(t)}
+    return frozenset(names), frozenset(bare)
+
+
+class OptionMapReader:
+    """Reads mappings of options at nodes of one YAML text.
+
+    Args:
+        document: The file.
+        source: The text that was parsed.
+        unknowns: Keeps what is not known.
+        sure: The user names this file, so options alone are for SGLang.
+    """
+
+    def __init__(self, document: Document, source: Strand, unknowns: Unknowns, sure: bool) -> None:
+        self.document, self.source, self.unknowns, self.sure = document, source, unknowns, sure
+
+    def mapping(
+        self, node: Node, around: Sequence[Node], keys: Sequence[str], top: bool
+    ) -> Iterator[FoundCommand]:
+        """The server that a mapping of options configures, if it is one.
+
+        Args:
+            node: The mapping.
+            around: The mappings around it, itself first.
+            keys: The keys that lead to it.
+            top: It is the whole document.
+        """
+        if len(keys) > 1 and keys[-2] == _RECIPE:
+            yield self._recipe(node, around, keys[-1])
+        elif self._is_options(node, keys):
+            yield self._options(node, around, keys[-1] if keys else "", recipe=not top)
+
+    def embedded(self, node: Node, around: Sequence[Node], key: str) -> Iterator[FoundCommand]:
+        """The server that the options in a text configure, as in a ConfigMap."""
+        if ":" not in node.value or not any(sign in node.value for sign in _SIGNS):
+            return
+        strand = scalar_strand(node, self.source)
+        inner = OptionMapReader(self.document, strand, self.unknowns, self.sure)
+        try:
+            roots = list(yaml_documents(strand.text))
+        except YamlTextError:
+            return
+        for root in roots:
+            if root.kind == MAPPING and inner._is_options(root, ()):
+                yield inner._options(root, around, key, recipe=False)
+
+    def _is_options(self, node: Node, keys: Sequence[str]) -> bool:
+        names = [_dashed(key.value) for key, _ in node.pairs if key.kind == SCALAR]
+        if not _SIGNS.intersection(names) or len(names) != len(node.pairs):
+            return False
+        if not self.sure and len(names) < 2:
+            return False
+        if any(engine in key.lower() for key in keys for engine in _OTHER_ENGINES):
+            return False
+        known, _ = _names()
+        return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)
+
+    def _recipe(self, node: Node, around: Sequence[Node], role: str) -> FoundCommand:
+        """One role of a recipe; its neighbours give the image, the GPU and the environment."""
+        root = around[-1]
+        found = self._options(node, around, role, recipe=True)
+        env: dict[str, str] = {}
+        for holder in around:
+            extra = holder.get(f"{role}_environment")
+            if extra is not None and extra.kind == MAPPING:
+                env = {name: value.value for name, value in extra.entries()}
+                break
+        image = root.text("model", "container")
+        gpu = gpu_of_label(root.text("resources", "gpu_type") or "")
+        gpus = root.text("resources", "gpus_per_node") or ""
+        return FoundCommand(
+            found.tokens,
+            "options",
+            found.location,
+            env,
+            {},
+            image,
+            gpu,
+            int(gpus) if gpus.isdecimal() else None,
+            role,
+        )
+
+    def _options(
+        self, node: Node, around: Sequence[Node], name: str, *, recipe: bool
+    ) -> FoundCommand:
+        tokens = tuple(self._tokens(node, recipe))
+        environment = environment_of(around[1:])
+        start = self.source.span(node.start, node.start + 1)[0]
+        return FoundCommand(
+            tokens,
+            "options",
+            self.document.location(start),
+            environment.known,
+            environment.unknown,
+            image_hint(around[1:]),
+            gpu_hint(around[1:]),
+            gpus_hint(around[1:]),
+            name,
+        )
+
+    def _tokens(self, node: Node, recipe: bool) -> Iterator[Token]:
+        at = self.source.at
+        group = at[node.start] if node.start < len(at) else 0
+        _, bare = _names()
+        for key, value in node.pairs:
+            if key.kind != SCALAR or key.value == "<<":
+                continue
+            start, _ = self.source.span(key.start, key.end)
+            column = self.document.location(start).column - 1
+            kind = "flow" if node.style == "{" else "map"
+            layout = Layout(kind, group, column, keys="_" if "_" in key.value else "-")
+            yield from self._pair(key, value, layout, recipe or _dashed(key.value) in bare, recipe)
+
+    def _pair(
+        self, key: Node, value: Node, layout: Layout, is_switch: bool, recipe: bool
+    ) -> Iterator[Token]:
+        span = self.source.span(key.start, key.end)
+        whole = self.source.span(key.start, value.end)
+        option = "--" + (_dashed(key.value) if recipe else key.value)
+        locked = "" if layout.kind == "map" else "its mapping is written in one line"
+        meant = _meant(value)
+        if isinstance(meant, bool) and is_switch:
+            if meant:
+                yield Token(option, span[0], whole[1], layout, "", "", locked)
+            return
+        texts = list(self._values(value, meant, layout))
+        if not texts and value.kind == SEQUENCE:
+            return
+        yield Token(option, *span, layout, "", "", locked)
+        yield from texts
+
+    def _values(self, value: Node, meant: Any, layout: Layout) -> Iterator[Token]:
+        if value.kind == SEQUENCE and all(item.kind == SCALAR for item in value.items):
+            for item in value.items:
+                yield self._value(item, _meant(item), layout, "a list of values is one option")
+        else:
+            yield self._value(value, meant, layout, "")
+
+    def _value(self, node: Node, meant: Any, layout: Layout, locked: str) -> Token:
+        start, end = self.source.span(node.start, node.end)
+        if node.kind != SCALAR:
+            text, locked = json.dumps(_plain(node)), "a mapping is one value"
+        else:
+            text = str(meant).lower() if isinstance(meant, bool) else str(meant)
+        unknown = "; ".join(self.unknowns.reasons(text)) if has_unknown(text) else ""
+        written = self.unknowns.written(text)
+        return Token(written, start, end, layout, node.style, unknown, unknown or locked)
+
+
+def _dashed(key: str) -> str:
+    return key.replace("_", "-")
+
+
+def _meant(node: Node) -> Any:
+    """A scalar as YAML reads it: a number, a truth value, None or a text."""
+    if node.kind != SCALAR or not node.plain:
+        return node.value
+    import yaml
+
+    try:
+        made = yaml.safe_load(node.value) if node.value else None
+    except (yaml.YAMLError, ValueError):
+        return node.value
+    return made if isinstance(made, (bool, int, float, str)) or made is None else node.value
+
+
+def _plain(node: Node, depth: int = 0) -> Any:
+    if node.kind == SCALAR or depth > 20:
+        return _meant(node)
+    if node.kind == SEQUENCE:
+        return [_plain(item, depth + 1) for item in node.items]
+    return {key.value: _plain(value, depth + 1) for key, value in node.pairs}

@@ -1,0 +1,181 @@
+"""Commands in Python: lists of words, and strings that a shell gets to run.
+
+The program is parsed, never run. Only literals count; what a program computes is not known.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from kvsolve.files.assembly import command_of_launch, shared_locked, token_of
+from kvsolve.files.found import FileError, FoundCommand, Layout, Unresolved
+from kvsolve.files.launches import is_launch, mentions_launch
+from kvsolve.files.python_strings import literal_strand
+from kvsolve.files.shell import ShellTextError, launches_in
+from kvsolve.files.shell_values import Field
+from kvsolve.files.strand import Strand
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.files.found import Document
+    from kvsolve.files.unknown import Unknowns
+
+__all__ = ["read_python"]
+
+_GROWS = frozenset({"append", "extend", "insert", "remove", "pop"})
+
+
+def read_python(
+    document: Document, strand: Strand, unknowns: Unknowns, told: Mapping[str, str]
+) -> Iterator[FoundCommand | FileError]:
+    """The launch commands of a program.
+
+    Args:
+        document: The file.
+        strand: The program's text.
+        unknowns: Keeps what is not known.
+        told: Values that the user gives for variables.
+    """
+    try:
+        tree = ast.parse(strand.text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        yield FileError(f"it is no Python: {getattr(error, 'msg', error)}", document.path, line)
+        return
+    reader = _PythonReader(document, strand, unknowns, told)
+    found = sorted(reader.commands(tree), key=lambda c: (c.location.line, c.location.column))
+    yield from shared_locked(found)
+
+
+class _PythonReader:
+    def __init__(
+        self, document: Document, strand: Strand, unknowns: Unknowns, told: Mapping[str, str]
+    ) -> None:
+        self.document, self.strand, self.unknowns, self.told = document, strand, unknowns, told
+        self.lines = [0]
+        for line in strand.text.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.rows = strand.text.splitlines(keepends=True)
+
+    def commands(self, tree: ast.Module) -> Iterator[FoundCommand]:
+        """All of them, in no order."""
+        grown = _grown(tree)
+        names = _assigned(tree)
+        waiting: list[ast.AST] = [tree]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, ast.Expr) and _is_text(node.value):
+                continue  # a docstring
+            if isinstance(node, (ast.List, ast.Tuple)):
+                found = self._argv(node)
+                if found is not None:
+                    yield self._with_notes(found, names.get(id(node)), grown)
+                    continue
+            elif _is_text(node):
+                yield from self._text(node)
+                continue
+            waiting += ast.iter_child_nodes(node)
+
+    def _span(self, node: ast.AST) -> tuple[int, int]:
+        assert isinstance(node, ast.expr)
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        return (
+            self._index(node.lineno, node.col_offset),
+            self._index(node.end_lineno, node.end_col_offset),
+        )
+
+    def _index(self, line: int, column: int) -> int:
+        row = self.rows[line - 1] if line <= len(self.rows) else ""
+        ascii_only = row.isascii()
+        width = column if ascii_only else len(row.encode()[:column].decode(errors="ignore"))
+        return self.lines[line - 1] + width
+
+    def _argv(self, node: ast.List | ast.Tuple) -> FoundCommand | None:
+        literals = [e.value for e in node.elts if isinstance(e, ast.Constant)]
+        texts = [text for text in literals if isinstance(text, str)]
+        if not mentions_launch(" ".join(texts)) or any(mentions_launch(text) for text in texts):
+            return None
+        start, _ = self._span(node)
+        group = self.strand.at[start]
+        fields = [self._element(element, group) for element in node.elts]
+        if not is_launch([field.strand.text for field in fields]):
+            return None
+        layout = Layout("flow", group, python=True)
+        tokens = tuple(token_of(field, layout, self.unknowns) for field in fields)
+        return FoundCommand(tokens, "python", self.document.location(tokens[0].start))
+
+    def _element(self, node: ast.expr, group: int) -> Field:
+        start, end = self._span(node)
+        first, last = self.strand.span(start, end)
+        strand = literal_strand(self.strand, start, end, self.unknowns) if _is_text(node) else None
+        if strand is None:
+            written = self.strand.text[start:end]
+            mark = self.unknowns.mark(written, "the program computes it")
+            several = isinstance(node, ast.Starred)
+            return Field(Strand(mark, [first]), first, last, "?", group, frozenset(), "", several)
+        quote = self.strand.text[start]
+        plain = quote in "'\"" and self.strand.text.count(quote, start, end) == 2
+        return Field(strand, first, last, quote if plain else "?", group)
+
+    def _text(self, node: ast.AST) -> Iterator[FoundCommand]:
+        start, end = self._span(node)
+        if not mentions_launch(self.strand.text[start:end]):
+            return
+        strand = literal_strand(self.strand, start, end, self.unknowns)
+        if strand is None:
+            return
+        try:
+            launches = launches_in(strand, self.unknowns, self.told, nested=True)
+        except ShellTextError:
+            return
+        for launch in launches:
+            yield command_of_launch(launch, self.document, self.unknowns, "python")
+
+    def _with_notes(
+        self, found: FoundCommand, name: str | None, grown: Mapping[str, int]
+    ) -> FoundCommand:
+        if name is None or name not in grown:
+            return found
+        place = self.strand.at[self.lines[grown[name] - 1]]
+        note = Unresolved(name, f"the program changes {name} later", place)
+        return FoundCommand(found.tokens, found.form, found.location, notes=(note,))
+
+
+def _is_text(node: ast.AST) -> bool:
+    constant = isinstance(node, ast.Constant) and isinstance(node.value, str)
+    return constant or isinstance(node, ast.JoinedStr)
+
+
+def _assigned(tree: ast.Module) -> dict[int, str]:
+    """Names that lists are given, by the list."""
+    found = {}
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            targets = [node.target]
+        for target in targets:
+            value = getattr(node, "value", None)
+            if isinstance(target, ast.Name) and isinstance(value, (ast.List, ast.Tuple)):
+                found[id(value)] = target.id
+    return found
+
+
+def _grown(tree: ast.Module) -> dict[str, int]:
+    """Names of lists that the program changes, with the line."""
+    found: dict[str, int] = {}
+    for node in ast.walk(tree):
+        name: ast.AST | None = None
+        if isinstance(node, ast.AugAssign):
+            name = node.target
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            name = node.func.value if node.func.attr in _GROWS else None
+        elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            name = node.left
+        if isinstance(name, ast.Name):
+            found.setdefault(name.id, name.lineno)
+    return found
