@@ -36,7 +36,7 @@ class Comment(Collector):
             return check_markdown(only.result, only.program)
         rows = list(report.told(self.look.notes))
         head = [MARKER, f"### kvsolve: {_title(report)}"]
-        blocks = [*head, *_table(rows), *_folded(report, rows)]
+        blocks = [*head, *_table(rows), *_suppressed(report), *_folded(report, rows)]
         return _fitted(blocks) + "\n"
 
 
@@ -57,6 +57,13 @@ def _table(rows: Sequence[Told]) -> Iterator[str]:
     if rows:
         lines = [_COLUMNS, ("---",) * len(_COLUMNS), *map(_cells, rows)]
         yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _suppressed(report: Report) -> Iterator[str]:
+    findings = (finding for answer in report.answers for finding in answer.result.findings)
+    number = sum(1 for finding in findings if finding.suppressed)
+    if number:
+        yield f"{count_of(number, 'finding')} suppressed."
 
 
 def _cells(row: Told) -> tuple[str, ...]:

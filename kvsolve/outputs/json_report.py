@@ -66,4 +66,4 @@ class Json:
 
 
 def _indented(text: str) -> str:
-    return "\n".join("    " + line for line in text.splitlines())
+    return "\n".join("    " + line for line in text.rstrip("\n").split("\n"))

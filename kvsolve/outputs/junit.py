@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["JUnit"]
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-Case = tuple[str, str, list["Told"], tuple[str, ...]]
-"""File, name, what there is to tell, and the command."""
+Case = tuple[str, str, list["Told"], tuple[str, ...], str]
+"""File, name, what there is to tell, the command, and why refusals of it do not count."""
 
 
 class JUnit(Collector):
@@ -38,7 +38,7 @@ class JUnit(Collector):
             files.setdefault(case[0], []).append(case)
         for file, cases in files.items():
             _suite(root, file, cases)
-        for name in ("tests", "failures", "errors"):
+        for name in ("tests", "failures", "errors", "skipped"):
             root.set(name, str(sum(int(suite.get(name, 0)) for suite in root)))
         indent(root)
         return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, "unicode") + "\n"
@@ -48,12 +48,13 @@ class JUnit(Collector):
         for answer in report.answers:
             file = answer.place.file
             numbers[file] += 1
-            yield file, _name(answer, numbers[file]), list(teller.answer(answer)), _argv(answer)
+            name, rows = _name(answer, numbers[file]), list(teller.answer(answer))
+            yield file, name, rows, (*answer.program, *answer.result.argv), _excuse(answer)
         for problem in report.problems:
             told = told_problem(problem)
-            yield told.place.file, "readable", [told], ()
+            yield told.place.file, "readable", [told], (), ""
         for unused in report.unused:
-            yield unused.place.file, f"suppression of {unused.code}", [told_unused(unused)], ()
+            yield unused.place.file, f"suppression of {unused.code}", [told_unused(unused)], (), ""
 
 
 def _name(answer: Answer, number: int) -> str:
@@ -62,16 +63,20 @@ def _name(answer: Answer, number: int) -> str:
     return f"command {number}" + (f" {model}" if model else "")
 
 
-def _argv(answer: Answer) -> tuple[str, ...]:
-    return (*answer.program, *answer.result.argv)
+def _excuse(answer: Answer) -> str:
+    return "; ".join(
+        f"{finding.code} suppressed: {finding.suppressed.reason}"
+        for finding in answer.result.errors
+        if finding.suppressed
+    )
 
 
 def _suite(root: Element, file: str, cases: Sequence[Case]) -> None:
     from xml.etree.ElementTree import SubElement
 
     suite = SubElement(root, "testsuite", name=_clean(file), tests=str(len(cases)))
-    failures = errors = 0
-    for _, name, rows, argv in cases:
+    failures = errors = skipped = 0
+    for _, name, rows, argv, excused in cases:
         case = SubElement(suite, "testcase", classname=_clean(file), name=_clean(name))
         bad = [row for row in rows if row.finding and row.severity is Severity.ERROR]
         lost = [row for row in rows if row.code in ("bad-input", "unknown-verdict")]
@@ -81,9 +86,12 @@ def _suite(root: Element, file: str, cases: Sequence[Case]) -> None:
             words = "\n".join(f"{row.code} {line_of(row)}" for row in told)
             node = SubElement(case, kind, type=told[0].code, message=_clean(line_of(told[0])))
             node.text = _clean(words)
+        elif excused:
+            SubElement(case, "skipped", message=_clean(excused))
+            skipped += 1
         _talk(case, [row for row in rows if row not in told], argv)
-    suite.set("failures", str(failures))
-    suite.set("errors", str(errors))
+    for name, number in (("failures", failures), ("errors", errors), ("skipped", skipped)):
+        suite.set(name, str(number))
 
 
 def _talk(case: Element, rows: Sequence[Told], argv: Sequence[str]) -> None:

@@ -56,13 +56,14 @@ class Baseline:
             result: The answer.
             learn: Every finding is to be in the baseline that is written.
         """
+        if result.source:
+            self._files.add(relative(result.source.file, self._folder))
         findings = tuple(self._marked(finding, result, learn) for finding in result.findings)
         return replace(result, findings=findings)
 
     def _marked(self, finding: Finding, result: CheckResult, learn: bool) -> Finding:
         place = finding.location or result.source
         file = place.file if place else COMMAND
-        self._files.add(relative(file, self._folder))
         identity = self._identities.of(file, finding)
         if finding.suppressed or finding.severity is Severity.NOTE:
             return finding

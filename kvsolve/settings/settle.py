@@ -26,7 +26,8 @@ def settled(
         formats: Output formats of the verb, the usual one first. One that the file or the
             environment names and the verb has not is left out of account.
     """
-    below = dict(filed)
+    names = {*(option.name for option in SHARED), "format"}
+    below = {name: value for name, value in filed.items() if name in names}
     if any(typed.get(name) is not None for name in _EITHER):
         below = {name: value for name, value in below.items() if name not in _EITHER}
     values = {option.name: option.default for option in SHARED} | {"env": ()}
