@@ -3,7 +3,7 @@
 A phrase has a role, so that a sentence can be put together from several: ``flag`` ("--page-size
 64"), ``without`` ("--page-size"), ``where`` ("on NVIDIA GPUs") or ``clause`` ("--tp-size is not
 divisible by --dp-size"). What has no short wording raises :class:`UnphrasedError`; the sentence
-counts it as a further condition instead of showing code.
+then names what it is about instead of showing code.
 """
 
 from __future__ import annotations
@@ -84,7 +84,8 @@ class Phraser:
             op = operand.op if holds else _COUNTER[operand.op]
             return self._comparison(op, operand.args[0], operand.args[1])
         if operand.op in ("env", "env_is_set"):
-            return Phrase("clause", f"{operand.args[0]} is {'' if holds else 'not '}set")
+            name = f"the environment variable {operand.args[0]}"
+            return Phrase("clause", f"{name} is {'' if holds else 'not '}set")
         flag = self.flag(operand)
         if flag is not None:
             given = operand.op == "ref" and operand.args[0].startswith("given.")
@@ -106,7 +107,26 @@ class Phraser:
             return self._text_test(operand, holds)
         if operand.op == "any":
             raise UnphrasedError
+        if (told := self._plain_test(operand, holds)) is not None:
+            return told
         return Phrase("clause", f"{self.value(operand)} is {'' if holds else 'not '}set")
+
+    def _plain_test(self, operand: Expr, holds: bool) -> Phrase | None:
+        """An installed package, or a test that is called after what it finds out."""
+        name = str(operand.args[0]).rpartition(":")[2]
+        root, _, package = name.partition(".")
+        if operand.op == "fact" and root == "packages":
+            return Phrase("where", f"{'with' if holds else 'without'} {package} installed")
+        words = _words(_NUMBER.sub("", name))
+        if operand.op != "helper" or not words.startswith(("is ", "has ", "supports ")):
+            return None
+        verb, _, rest = words.partition(" ")
+        subject = self.value(operand.args[1]) if len(operand.args) > 1 else "the launch"
+        rest = rest.replace("uri", "URI").replace("url", "URL")
+        if verb == "is" and rest.rpartition(" ")[2] in ("URI", "URL", "path", "model"):
+            rest = f"{'an' if rest[0] in 'aeiou' else 'a'} {rest}"
+        refused = {"is": "is not", "has": "has no", "supports": "does not support"}[verb]
+        return Phrase("clause", f"{subject} {verb if holds else refused} {rest}")
 
     def _text_test(self, operand: Expr, holds: bool) -> Phrase:
         """``startswith`` and ``endswith``."""
@@ -173,6 +193,8 @@ class Phraser:
             return _flag_against(flag, op, b, a.op == "ref" and a.args[0].startswith("given."))
         if b is None or isinstance(b, bool):
             return self._switched(op, a, b)
+        if a.op == "if" and not same(a.args[0], a.args[1]):
+            raise UnphrasedError  # "x or y is z" would say something else
         name = self.value(a)
         if name.startswith("--") and " " not in name:
             return _flag_against(name, op, b, given=False)
@@ -238,7 +260,7 @@ class Phraser:
         first, second = self.value(then, depth + 1), self.value(other, depth + 1)
         if same(test, then):
             return f"{first} (where unset, {second})"
-        return first if first == second else f"{first} or {second}"
+        return listed(list(dict.fromkeys([*first.split(" or "), *second.split(" or ")])))
 
     def _called(self, name: str, arguments: tuple[Operand, ...], depth: int) -> str:
         if name == "len":
@@ -335,7 +357,9 @@ def _joined(parts: list[Phrase], both: bool) -> Phrase:
 
 def _as_clause(phrase: Phrase) -> str:
     if phrase.role == "flag":
-        return f"{phrase.text} is used"
+        flag, _, rest = phrase.text.partition(" ")
+        compared = rest.startswith(("at ", "above ", "below ", "other ", "starting ", "not "))
+        return f"{flag} is {rest}" if compared else f"{phrase.text} is used"
     if phrase.role == "without":
         return f"{phrase.text} is unset"
     return f"it runs {phrase.text}" if phrase.role == "where" else phrase.text

@@ -10,16 +10,25 @@ from kvsolve.packs.code_units import plain_text
 from kvsolve.packs.logic_words import conjuncts, exclusions_joined, without_implied
 from kvsolve.packs.phrase_book import Phrase, PhraseBook, UnphrasedError, listed, shown_value
 from kvsolve.packs.phrases import Phraser
+from kvsolve.packs.rewriting import Rewrite
+from kvsolve.packs.sentences import circumstances, most_telling, together, without_repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 __all__ = ["Wording"]
 
-_MOST_PHRASES = 6
 _MOST_FLAGS = 8
 _DEPTH = 3
 _MOST_WAYS = 3
+_UNNAMED = "the rest of the launch"
+_ROOTS = {
+    "model": "the model",
+    "draft": "the draft model",
+    "gpu": "the GPU",
+    "host": "the host",
+    "packages": "the installed packages",
+}
 
 
 class Wording:
@@ -87,59 +96,68 @@ class Wording:
         """
         ways = [w for c in reversed(conjuncts(step.when)) if (w := self._way_out(c))]
         drops = [w for w in ways if w.startswith("drop")]
-        others = [w for w in ways if not w.startswith("drop")]
+        others = _one_a_flag([w for w in ways if not w.startswith("drop")])
         chosen = list(dict.fromkeys([*others[:2], *drops]))[:_MOST_WAYS]
         if not chosen:
             return None
-        text = " or ".join(chosen)
+        text = ", or ".join(chosen)
         return f"{text[0].upper()}{text[1:]}."
 
     def _refusal(self, step: Refuse) -> str:
         phrases, further = self._phrases(step.when)
-        head = _together([p.text for p in phrases if p.role == "flag"])
-        tail = _circumstances(phrases, further)
+        head = together([p.text for p in phrases if p.role == "flag"])
+        tail = circumstances(phrases, further)
         if head:
             return f"{head} is refused{tail}."
+        if not phrases and further:
+            return f"Refused by a check over {listed(further, 'and')}."
         return f"Refused{tail or ' always'}."
 
     def _rewrite(self, step: Set) -> str:
         dest = step.name.removeprefix("raw.")
         flag = self.spelling(dest) or f"the internal setting {dest}"
         phrases, further = self._phrases(step.when)
-        used = _together([p.text for p in phrases if p.role == "flag"])
-        tail = _circumstances(phrases, further)
-        return f"SGLang {self._write(flag, step.value)}{f' with {used}' if used else ''}{tail}."
+        made = Rewrite(self.phraser, flag, step.value, phrases)
+        read = [spelled for d in self.flags(step.value) if (spelled := self.spelling(d))]
+        used = [p.text for p in made.others if p.role == "flag"]
+        front = f"With {listed(used, 'and', 10)}, " if used else ""
+        return f"{front}SGLang {made.does(read)}{circumstances(made.others, further)}."
 
-    def _write(self, flag: str, value: Operand) -> str:
-        if value is True:
-            return f"turns {flag} on"
-        if value is False:
-            return f"turns {flag} off"
-        if value is None:
-            return f"unsets {flag}"
-        return f"sets {flag} to {self._values(value)}"
-
-    def _values(self, value: Operand) -> str:
-        outcomes = list(dict.fromkeys(_outcomes(value)))
-        if len(outcomes) > 1 and all(is_constant(o) for o in outcomes):
-            return f"{listed([shown_value(o) for o in outcomes])}, as the launch requires"
-        try:
-            return self.phraser.value(value)
-        except UnphrasedError:
-            return "a value that it computes"
-
-    def _phrases(self, when: Operand) -> tuple[list[Phrase], int]:
-        """Phrases of the conjuncts, in order, and how many conditions have none."""
+    def _phrases(self, when: Operand) -> tuple[list[Phrase], list[str]]:
+        """Phrases of the conjuncts, in order, and what the others are about."""
         found: dict[Phrase, None] = {}
-        further = 0
+        further: list[Operand] = []
         for part in without_implied(self._telling(when)):
             try:
                 found[self.phraser.condition(part)] = None
             except UnphrasedError:
-                further += 1
-        distinct = _without_repeats(list(found))
-        kept = _most_telling(distinct)
-        return kept, further + len(distinct) - len(kept)
+                further.append(part)
+        distinct = without_repeats(list(found))
+        kept = most_telling(distinct)
+        left = [p.text.split()[0] for p in distinct if p not in kept and p.text.startswith("--")]
+        subjects = dict.fromkeys([*left, *self._subjects(further)])
+        if not subjects and (further or len(kept) < len(distinct)):
+            subjects = {_UNNAMED: None}
+        return kept, list(subjects)
+
+    def _subjects(self, parts: list[Operand]) -> Iterator[str]:
+        """The flags, facts and variables that conditions are about."""
+        for part in parts:
+            yield from (s for dest in self.flags(part) if (s := self.spelling(dest)))
+        roots: dict[str, None] = {}
+        layer, seen = list(parts), set()
+        for _ in range(_DEPTH):
+            below: list[Operand] = []
+            for term in walk(*layer):
+                if term.op == "fact":
+                    roots[term.args[0].partition(".")[0]] = None
+                elif term.op in ("env", "env_is_set"):
+                    yield f"the environment variable {term.args[0]}"
+                elif term.op == "ref" and term.args in self.results and term.args not in seen:
+                    seen.add(term.args)
+                    below.append(self.results[term.args])
+            layer = below
+        yield from (_ROOTS[root] for root in roots if root in _ROOTS)
 
     def _telling(self, when: Operand) -> list[Operand]:
         telling = [part for part in conjuncts(when) if not self._is_premise(part)]
@@ -179,58 +197,10 @@ def _results(program: Program) -> Iterator[tuple[tuple[str, int], Operand]]:
                 yield (step.name, version), step.value
 
 
-def _without_repeats(phrases: list[Phrase]) -> list[Phrase]:
-    """Phrases without a bare flag that another phrase says more of."""
-    texts = [p.text for p in phrases if p.role == "flag"]
-    return [
-        p
-        for p in phrases
-        if p.role != "flag" or not any(t != p.text and t.startswith(f"{p.text} ") for t in texts)
-    ]
-
-
-def _outcomes(value: Operand) -> Iterator[Operand]:
-    """The values that a conditional can give."""
-    if isinstance(value, Expr) and value.op == "if":
-        yield from _outcomes(value.args[1])
-        yield from _outcomes(value.args[2])
-    else:
-        yield value
-
-
-def _most_telling(phrases: list[Phrase]) -> list[Phrase]:
-    """The phrases to show where there are too many: what is used before what is not, the last
-    conditions before the first."""
-    if len(phrases) <= _MOST_PHRASES:
-        return phrases
-    rank = {"flag": 0, "where": 1, "clause": 2, "without": 3}
-    order = sorted(range(len(phrases)), key=lambda i: (rank[phrases[i].role], -i))
-    kept = set(order[:_MOST_PHRASES])
-    return [p for i, p in enumerate(phrases) if i in kept]
-
-
-def _together(texts: list[str]) -> str:
-    if len(texts) < 2:
-        return "".join(texts)
-    return f"{texts[0]} with {listed(texts[1:], 'and', 10)}"
-
-
-def _circumstances(phrases: list[Phrase], further: int) -> str:
-    by_role: dict[str, list[str]] = {}
-    for phrase in phrases:
-        by_role.setdefault(phrase.role, []).append(phrase.text)
-    parts = []
-    if without := by_role.get("without"):
-        parts.append(f" without {listed(without, 'and', 10)}")
-    if where := by_role.get("where"):
-        parts.append(" " + ", ".join(where))
-    clauses = by_role.get("clause", [])
-    if further:
-        more = f"{further} further condition{'s hold' if further > 1 else ' holds'}"
-        clauses = [*clauses, more]
-    if clauses:
-        parts.append(f" when {listed(clauses, 'and', 10)}")
-    return "".join(parts)
+def _one_a_flag(ways: list[str]) -> list[str]:
+    """Ways out without a choice of another value where a value is named."""
+    named = {w.split()[1] for w in ways if not w.startswith("choose")}
+    return [w for w in ways if not (w.startswith("choose") and w.split()[2] in named)]
 
 
 def _edit(op: str, flag: str, value: Operand) -> str | None:

@@ -96,9 +96,39 @@ def test_a_named_result_is_worded_by_what_it_says():
     )
 
 
-def test_what_has_no_short_wording_is_counted():
-    said = reason("enable_lora and len([v0 for v0 in page_size if v0 > 1]) > 2")
-    assert said == "--enable-lora is refused when 1 further condition holds."
+MANY_PAGES = "len([v0 for v0 in page_size if v0 > 1]) > 2"
+
+
+def test_what_has_no_short_wording_is_told_by_what_it_is_about():
+    said = reason(f"enable_lora and {MANY_PAGES}")
+    assert said == "--enable-lora is refused, depending on --page-size."
+    said = reason(f"enable_lora and page_size and {MANY_PAGES}")
+    assert said.endswith("is refused, for some values of --page-size.")
+    assert reason(MANY_PAGES) == "Refused by a check over --page-size."
+
+
+@pytest.mark.parametrize(
+    ("when", "said"),
+    [
+        ("packages.flash_attn", "Refused with flash_attn installed."),
+        ("enable_lora and not packages.yaml", "--enable-lora is refused without yaml installed."),
+        (
+            "enable_lora and helper('is_object_storage_uri', model_path)",
+            "--enable-lora is refused when --model-path is an object storage URI.",
+        ),
+        (
+            "enable_lora and (page_size > 64 or gpu.x is None)",
+            "--enable-lora is refused when --page-size is above 64 or the GPU's x is not known.",
+        ),
+    ],
+)
+def test_tests_are_worded_by_what_they_find_out(when, said):
+    assert reason(when) == said
+
+
+def test_a_named_value_beats_another_choice_of_the_same_flag():
+    said = remedy("kv_cache_dtype != 'bf16' and kv_cache_dtype == 'nvfp4' and enable_lora")
+    assert said == "Set --kv-cache-dtype to bf16, or drop --enable-lora."
 
 
 def test_premises_are_left_out():
@@ -131,8 +161,10 @@ def test_no_sentence_shows_the_entry_language():
 
 def test_a_long_guard_is_cut_and_counted():
     said = reason(" and ".join(f"{flag} == 'x'" for flag in FLAGS))
-    assert said.count("--") == 6
-    assert said.endswith(f"when {len(FLAGS) - 6} further conditions hold.")
+    assert said.count(" x") == 6
+    assert said.endswith(
+        f"depending on --page-size, --tp-size, --dp-size and {len(FLAGS) - 9} others."
+    )
 
 
 @pytest.mark.parametrize(
@@ -140,24 +172,53 @@ def test_a_long_guard_is_cut_and_counted():
     [
         (
             ("page_size", "64", "attention_backend == 'flashmla'"),
-            "SGLang sets --page-size to 64 with --attention-backend flashmla.",
+            "With --attention-backend flashmla, SGLang sets --page-size to 64.",
         ),
         (
             ("enable_mixed_chunk", "False", "gpu.is_cuda"),
             "SGLang turns --enable-mixed-chunk off on NVIDIA GPUs.",
         ),
-        (("dp_size", "None", "enable_lora"), "SGLang unsets --dp-size with --enable-lora."),
+        (("dp_size", "None", "enable_lora"), "With --enable-lora, SGLang unsets --dp-size."),
         (
             ("page_size", "64 if gpu.is_cuda else 1", "enable_lora"),
-            "SGLang sets --page-size to 64 or 1, as the launch requires with --enable-lora.",
+            "With --enable-lora, SGLang sets --page-size to 64 or 1.",
         ),
         (
             ("tp_size", "dp_size", "enable_lora"),
-            "SGLang sets --tp-size to --dp-size with --enable-lora.",
+            "With --enable-lora, SGLang sets --tp-size to the value of --dp-size.",
         ),
         (
             ("inner_switch", "True", "enable_lora"),
-            "SGLang turns the internal setting inner_switch on with --enable-lora.",
+            "With --enable-lora, SGLang turns the internal setting inner_switch on.",
+        ),
+        (
+            ("page_size", "64", "page_size is None and gpu.is_cuda"),
+            "SGLang sets --page-size, left unset, to 64 on NVIDIA GPUs.",
+        ),
+        (
+            ("kv_cache_dtype", "'bf16'", "kv_cache_dtype == 'auto' and enable_lora"),
+            "With --enable-lora, SGLang changes --kv-cache-dtype from auto to bf16.",
+        ),
+        (
+            ("tp_size", "1", "tp_size > 8"),
+            "With --tp-size above 8, SGLang sets --tp-size to 1.",
+        ),
+        (
+            ("chunked_prefill_size", "chunked_prefill_size // dp_size", "enable_lora"),
+            "With --enable-lora, SGLang sets --chunked-prefill-size to "
+            "--chunked-prefill-size / --dp-size.",
+        ),
+        (
+            ("chunked_prefill_size", "chunked_prefill_size // 2", "enable_lora"),
+            "With --enable-lora, SGLang divides --chunked-prefill-size by 2.",
+        ),
+        (
+            ("speculative_algorithm", "speculative_algorithm.upper()", "speculative_algorithm"),
+            "SGLang reads --speculative-algorithm in upper case.",
+        ),
+        (
+            ("page_size", MANY_PAGES, "enable_lora"),
+            "With --enable-lora, SGLang works --page-size out.",
         ),
     ],
 )
@@ -168,7 +229,7 @@ def test_rewrites_in_plain_words(write, said):
 @pytest.mark.parametrize(
     ("when", "said"),
     [
-        ("enable_lora and not is_embedding", "Add --is-embedding or drop --enable-lora."),
+        ("enable_lora and not is_embedding", "Add --is-embedding, or drop --enable-lora."),
         ("page_size not in (32, 64)", "Set --page-size to 32 or 64."),
         ("page_size > 64", "Set --page-size to at most 64."),
         ("kv_cache_dtype == 'mxfp8'", "Choose another --kv-cache-dtype than mxfp8."),
