@@ -26,7 +26,7 @@ from kvsolve.inputs.models import (
 )
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.model.context import Config, Context
-from kvsolve.model.finding import CheckResult, Finding, ProfileVerdict, Verdict
+from kvsolve.model.finding import CheckResult, Finding, Kind, ProfileVerdict, Verdict
 from kvsolve.model.noun import dataclass
 from kvsolve.packs.pack import Pack, load_pack, newest
 from kvsolve.solve.check import Prepared, check
@@ -56,6 +56,10 @@ class Request:
         stage: Last stage to judge; None: the last one modelled.
         ident: Carried into the answer.
         names_model: The command has to name its model; otherwise one left out is no problem.
+        image: Container image that the command runs in, where it does not say so itself.
+        unknown: Why a token is not known, by its position in the command.
+        unknown_env: Why an environment variable is not known, by name.
+        remarks: Why further parts of the command are not known.
     """
 
     command: Sequence[str]
@@ -68,6 +72,10 @@ class Request:
     stage: str | None = None
     ident: Any = None
     names_model: bool = True
+    image: str | None = None
+    unknown: Mapping[int, str] = field(default_factory=dict)
+    unknown_env: Mapping[str, str] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +92,8 @@ class Question:
         problems: What upstream's parser would refuse, as findings.
         prepared: One prepared context per consistent profile; exactly one where GPU and model are
             known.
+        doubts: Parts of the command that may be anything, so that no verdict holds for sure.
+        origin: For each of ``argv`` its position in the request's command; -1 where it has none.
     """
 
     request: Request
@@ -94,6 +104,8 @@ class Question:
     config: Config
     problems: tuple[Finding, ...]
     prepared: tuple[Prepared, ...]
+    doubts: tuple[str, ...] = ()
+    origin: tuple[int, ...] = ()
 
     @property
     def held(self) -> frozenset[str]:
@@ -134,16 +146,25 @@ class Session:
             KvsolveError: Something in it cannot be used.
         """
         launch = split_command(request.command)
-        pack, origin = _release(request.sglang, launch.image)
+        pack, origin = _release(request.sglang, launch.image or request.image)
         env = {**launch.env, **request.env}
-        argv, problems = tuple(launch.argv), launch.problems
+        argv, places, problems = tuple(launch.argv), launch.origin, launch.problems
         if "--config" in argv:
             from kvsolve.inputs.config_file import merge_config_file
 
             merged = merge_config_file(argv, pack.flags)
             argv, problems = merged.argv, (*problems, *merged.problems)
-        parsed = _without_refused(parse_argv(argv, pack.flags, env), pack)
+            places = tuple(places[i] if i >= 0 else -1 for i in merged.origin)
+        unknown = [at for at, place in enumerate(places) if place in request.unknown]
+        parsed = _without_refused(parse_argv(argv, pack.flags, env, unknown), pack)
         config = _config(pack, parsed)
+        doubts = request.remarks
+        if parsed.open or parsed.strays or request.unknown_env:
+            from kvsolve.inputs.doubts import doubted, doubts_of
+
+            reasons = {at: request.unknown[places[at]] for at in unknown}
+            config = doubted(config, parsed.open, reasons)
+            doubts = (*doubts, *doubts_of(parsed.strays, reasons, request.unknown_env, pack.flags))
         problems = (*problems, *parsed.problems)
         return Question(
             request,
@@ -154,6 +175,8 @@ class Session:
             config,
             tuple(_remarks(pack, parsed, _told(request, problems))),
             tuple(self._contexts(request, pack, config, env)),
+            doubts,
+            places,
         )
 
     def check(self, request: Request) -> CheckResult:
@@ -177,7 +200,13 @@ class Session:
             )
             for prepared in question.prepared
         ]
+        if question.parsed.open:
+            from kvsolve.inputs.doubts import without_doubted
+
+            results = [without_doubted(result) for result in results]
         answer = results[0] if len(results) == 1 else _merged(results, request)
+        if question.doubts:
+            answer = _in_doubt(answer, question.doubts)
         return replace(answer, ident=request.ident)
 
     def _contexts(
@@ -340,6 +369,13 @@ def _remarks(
         from kvsolve.inputs.parse_findings import ignored_config_file
 
         yield ignored_config_file(parsed.given["config"].spelling)
+
+
+def _in_doubt(result: CheckResult, doubts: tuple[str, ...]) -> CheckResult:
+    """An answer for a command of which parts may be anything: only what no part undoes is sure."""
+    refused = any(f.is_error and f.kind is Kind.PARSE for f in result.findings)
+    verdict = Verdict.INVALID if refused else Verdict.UNKNOWN
+    return replace(result, verdict=verdict, unknown=(*result.unknown, *doubts))
 
 
 def _merged(results: Sequence[CheckResult], request: Request) -> CheckResult:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import facts_of, hider, session
 from kvsolve.cli.sources import SourceError, environment, read_sources
 from kvsolve.errors import KvsolveError
+from kvsolve.inputs.command import release_of_image
 from kvsolve.model.finding import CheckResult, Severity, Verdict
 from kvsolve.outputs.paint import Paint, paint_for
 from kvsolve.session import Question, Request
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from kvsolve.cli.asked import Asked
     from kvsolve.cli.sources import Source
+    from kvsolve.files.found import FoundCommand
 
 __all__ = [
     "Talk",
@@ -38,15 +41,23 @@ _RANK = {"note": 0, "warning": 1, "error": 2}
 _NARROWEST = 60
 
 
-def request_for(asked: Asked, tokens: Sequence[str], env: dict[str, str]) -> Request:
-    """The request that options and a command make.
+def request_for(
+    asked: Asked, tokens: Sequence[str], env: dict[str, str], found: FoundCommand | None = None
+) -> Request:
+    """The request that options and a command make; what a file says counts where no option does.
+
+    Args:
+        asked: The options.
+        tokens: The command.
+        env: Its environment.
+        found: The command as a file has it.
 
     Raises:
         KvsolveError: Two options contradict each other.
     """
     if asked.model_config is not None and asked.family is not None:
         raise KvsolveError("--model-config and --family both say what the model is; give one")
-    return Request(
+    request = Request(
         tokens,
         sglang=asked.sglang,
         gpu=asked.gpu,
@@ -55,6 +66,27 @@ def request_for(asked: Asked, tokens: Sequence[str], env: dict[str, str]) -> Req
         family=asked.family,
         env=env,
         stage=asked.stage,
+    )
+    return request if found is None else _with_file(request, asked, found)
+
+
+def _with_file(request: Request, asked: Asked, found: FoundCommand) -> Request:
+    """What is typed wins over what the file says of a command, and that over the settings."""
+    own = {
+        "gpu": found.gpu,
+        "gpus": found.gpus,
+        "sglang": found.image and release_of_image(found.image),
+    }
+    changes: dict[str, Any] = {n: v for n, v in own.items() if v and asked.typed.get(n) is None}
+    if changes.pop("sglang", None):
+        changes["sglang"] = None
+    return replace(
+        request,
+        **changes,
+        image=found.image,
+        unknown={at: f"{t.text}: {t.unknown}" for at, t in enumerate(found.tokens) if t.unknown},
+        unknown_env=found.unknown_env,
+        remarks=tuple(f"{note.text}: {note.reason}" for note in found.notes),
     )
 
 
@@ -68,8 +100,16 @@ def each_question(
             yield source
         else:
             here = asked.near(source.location.file) if source.location else asked
-            request = request_for(here, source.tokens, {**source.env, **environment(here.env)})
-            yield source, session().ask(request)
+            env_here = {**source.env, **environment(here.env)}
+            request = request_for(here, source.tokens, env_here, source.found)
+            try:
+                question = session().ask(request)
+            except KvsolveError as error:
+                if source.location is None:
+                    raise
+                yield SourceError(str(error), source.location.file, source.location.line)
+                continue
+            yield source, question
 
 
 def only_question(asked: Asked, files: Sequence[str]) -> tuple[Source, Question]:

@@ -12,7 +12,7 @@ from kvsolve.cli.quick import FORMATS
 app = typer.Typer()
 FILES = typer.Argument(
     metavar="[FILE]... [-- COMMAND]",
-    help="Shell files with a launch command, `-` for stdin; or the command behind `--`.",
+    help="Files or folders with launch commands, `-` for stdin; or the command behind `--`.",
 )
 
 

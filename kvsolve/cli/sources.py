@@ -1,28 +1,21 @@
-"""Where the commands to judge stand: behind ``--``, in files, on stdin."""
+"""Where the commands to judge stand: behind ``--``, in files and folders, on stdin."""
 
 from __future__ import annotations
 
-import re
 import sys
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
-from kvsolve.inputs.command import NoLaunchError, split_command
-from kvsolve.model.finding import Location
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-__all__ = ["Source", "SourceError", "environment", "read_sources", "sources_in"]
+    from kvsolve.files.found import Document, FileError, FoundCommand
+    from kvsolve.model.finding import Location
 
-_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
-_COMPUTED = re.compile(r"\$(?:[A-Za-z_{(@*])|`")
-_OTHER_FORMATS = {
-    ".yaml": "YAML", ".yml": "YAML", ".json": "JSON", ".toml": "TOML", ".ipynb": "notebook",
-    ".md": "Markdown", ".slurm": "Slurm",
-}  # fmt: skip
-_LARGEST = 4_000_000
+__all__ = ["Source", "SourceError", "environment", "read_sources", "sources_in"]
 
 
 class SourceError(KvsolveError):
@@ -48,11 +41,15 @@ class Source:
         tokens: Its words, the program in front included.
         env: Environment that the file gives it.
         location: Where it stands in a file, None for a command line.
+        found: The command with the place of each word, None for a command line.
+        document: The file, None for a command line.
     """
 
     tokens: tuple[str, ...]
-    env: Mapping[str, str]
+    env: Mapping[str, str] = field(default_factory=dict)
     location: Location | None = None
+    found: FoundCommand | None = None
+    document: Document | None = None
 
 
 def environment(pairs: Sequence[str]) -> dict[str, str]:
@@ -77,97 +74,57 @@ def read_sources(
 
     Args:
         command: Tokens behind ``--``.
-        files: Paths; ``-`` is stdin.
+        files: Files and folders; ``-`` is stdin.
         env: Values of ``--env``, for the variables of scripts.
 
     Raises:
         SourceError: There is nothing to judge at all.
     """
     if command:
-        yield Source(tuple(command), {})
+        yield Source(tuple(command))
     elif not files:
         raise SourceError("nothing to judge: give a file, `-` for stdin, or a command behind `--`")
+    if not files:
+        return
+    from kvsolve.files.found import Document, FileError, SkippedError
+    from kvsolve.files.walk import LARGEST, documents
+
     for file in files:
-        try:
-            yield from sources_in(_read(file), "stdin" if file == "-" else file, env)
-        except SourceError as error:
-            yield error
+        if file == "-":
+            text = sys.stdin.read(LARGEST)
+            yield from sources_in(Document("stdin", text), env)
+            continue
+        for met in documents([file]):
+            if isinstance(met, SkippedError):
+                print(f"kvsolve: skipped: {met}", file=sys.stderr)
+            elif isinstance(met, FileError):
+                yield _problem(met)
+            else:
+                yield from sources_in(met.document, env, sure=met.sure)
 
 
-def _read(file: str) -> str:
-    if file == "-":
-        return sys.stdin.read(_LARGEST)
-    ending = file[file.rfind(".") :].lower() if "." in file else ""
-    if ending in _OTHER_FORMATS:
-        reason = (
-            f"{_OTHER_FORMATS[ending]} files are not read yet; "
-            "give the command behind `--` or in a shell file"
-        )
-        raise SourceError(reason, file)
-    try:
-        with open(file, encoding="utf-8") as handle:
-            return handle.read(_LARGEST)
-    except OSError as error:
-        raise SourceError(f"cannot be read: {error.strerror}", file) from None
-    except UnicodeDecodeError:
-        raise SourceError("cannot be read: not UTF-8 text", file) from None
-
-
-def sources_in(text: str, name: str, env: Mapping[str, str]) -> Iterator[Source]:
-    """The launch commands of a shell text.
+def sources_in(
+    document: Document, env: Mapping[str, str], *, sure: bool = True
+) -> Iterator[Source | SourceError]:
+    """The launch commands of a file, or what is wrong with it.
 
     Args:
-        text: A script, or just one command over several lines.
-        name: What to call it.
-        env: Values for variables that the text does not set.
-
-    Raises:
-        SourceError: There is none, or a value in one is not known.
+        document: The file.
+        env: Values for variables that the file does not set.
+        sure: The user named it, so that no command in it is worth a line.
     """
-    from kvsolve.inputs.shell import ShellError, shell_commands
+    from kvsolve.files.found import FileError
+    from kvsolve.files.read import read_document
 
-    exported: dict[str, str] = {}
-    found = False
-    try:
-        commands = shell_commands(text)
-    except ShellError as error:
-        raise SourceError(str(error), name) from None
-    for words in commands:
-        tokens = [word.text for word in words]
-        if tokens[0] == "export":
-            exported |= dict(t.split("=", 1) for t in tokens[1:] if "=" in t)
-        elif _launches(tokens):
-            found = True
-            line, column = _position(text, words[0].start)
-            filled = tuple(_filled(token, env, name, line) for token in tokens)
-            yield Source(filled, dict(exported), Location(name, line, column))
-    if not found:
-        raise SourceError("no SGLang launch command in it", name)
+    found = read_document(document, env, sure=sure)
+    for item in found:
+        if isinstance(item, FileError):
+            yield _problem(item)
+        else:
+            yield Source(item.words, item.env, item.location, item, document)
+    if not found and sure:
+        yield SourceError("no SGLang launch command in it", document.path)
 
 
-def _launches(tokens: list[str]) -> bool:
-    try:
-        split_command(tokens)
-    except NoLaunchError:
-        return False
-    return True
-
-
-def _position(text: str, start: int) -> tuple[int, int]:
-    before = text[:start]
-    return before.count("\n") + 1, start - (before.rfind("\n") + 1) + 1
-
-
-def _filled(token: str, env: Mapping[str, str], file: str, line: int) -> str:
-    """A token with the variables that the user told; an unknown one is not guessed."""
-    filled = _VARIABLE.sub(lambda m: env.get(m[1] or m[2], m[0]), token)
-    unknown = _COMPUTED.search(filled)
-    if unknown is None:
-        return filled
-    named = _VARIABLE.match(filled, unknown.start())
-    if named:
-        name = named[1] or named[2]
-        reason = f"the value of ${name} is not known; give it with --env {name}=VALUE"
-    else:
-        reason = f"the value of {filled!r} is not known, since the shell computes it"
-    raise SourceError(reason, file, line)
+def _problem(error: FileError) -> SourceError:
+    return SourceError(error.reason, error.file, error.line)

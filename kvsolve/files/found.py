@@ -13,7 +13,7 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Document", "FileError", "FoundCommand", "Layout", "Token", "Unresolved"]
+__all__ = ["Document", "FileError", "FoundCommand", "Layout", "SkippedError", "Token", "Unresolved"]
 
 
 class FileError(KvsolveError):
@@ -29,6 +29,10 @@ class FileError(KvsolveError):
         place = f"{file}, line {line}: " if line else f"{file}: " if file else ""
         super().__init__(place + reason)
         self.file, self.line, self.reason = file, line, reason
+
+
+class SkippedError(FileError):
+    """Something that was left out without loss; worth a line, no failure."""
 
 
 class Document:

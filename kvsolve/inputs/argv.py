@@ -18,7 +18,7 @@ from kvsolve.inputs.value_types import converter
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kvsolve.model.flag import Flag, FlagTable, Value
 
@@ -56,12 +56,16 @@ class ParsedCommand:
         problems: Everything for which the release's parser would stop, in its order. An option
             with a problem is left out of ``values`` and ``given``.
         occurrences: The options without a problem of shape, in order, repeated ones included.
+        open: The options of which a token is not known; they are in none of the others.
+        strays: Positions of unknown tokens that belong to no option.
     """
 
     values: Mapping[str, Value]
     given: Mapping[str, Given]
     problems: tuple[ParseProblem, ...]
     occurrences: tuple[Occurrence, ...]
+    open: tuple[Occurrence, ...] = ()
+    strays: tuple[int, ...] = ()
 
     @property
     def first_problem(self) -> ParseProblem | None:
@@ -70,7 +74,10 @@ class ParsedCommand:
 
 
 def parse_argv(
-    tokens: Sequence[str], table: FlagTable, env: Mapping[str, str] | None = None
+    tokens: Sequence[str],
+    table: FlagTable,
+    env: Mapping[str, str] | None = None,
+    unknown: Collection[int] = (),
 ) -> ParsedCommand:
     """Judge the tokens after the program's name.
 
@@ -78,6 +85,7 @@ def parse_argv(
         tokens: For example ``["--model-path", "m", "--tp", "8"]``.
         table: The options of the release.
         env: Environment of the launch; a few choices depend on it.
+        unknown: Positions of tokens of which the value is not known; nothing is said of them.
 
     Returns:
         The values, where they come from and every problem. Values must not be changed in place.
@@ -85,7 +93,12 @@ def parse_argv(
     reader = option_reader(table, _true_variables(table, env))
     shape = scan(tokens, table)
     sound = shape.occurrences
+    opened: tuple[Occurrence, ...] = ()
+    strays: tuple[int, ...] = ()
     problems = list(shape.problems)
+    if unknown:
+        sound, opened = _settled(sound, frozenset(unknown))
+        problems, strays = _settled_problems(problems, frozenset(unknown))
     if any(o.flag is HELP for o in sound):
         problems += (_asks_for_help(o) for o in sound if o.flag is HELP)
         sound = tuple(o for o in sound if o.flag is not HELP)
@@ -101,11 +114,45 @@ def parse_argv(
     values = {**table.defaults, **found}
     for field, option in table.launcher["noticed"].items():
         values[field] = any(t == option or t.startswith(option + "=") for t in tokens)
-    problems += _missing(table, sound, problems)
+    problems += _missing(table, (*sound, *opened), problems)
     problems += _bad_level(table, values, given)
     if problems:
         problems = [_with_advice(p, table) for p in sorted(problems, key=lambda p: p.order)]
-    return ParsedCommand(values, given, tuple(problems), sound)
+    return ParsedCommand(values, given, tuple(problems), sound, opened, strays)
+
+
+def _settled(
+    occurrences: tuple[Occurrence, ...], unknown: frozenset[int]
+) -> tuple[tuple[Occurrence, ...], tuple[Occurrence, ...]]:
+    """The options that are known, and those that are not and that no later one overrides."""
+    last = {o.flag.dest: o for o in occurrences}
+    opened = tuple(o for o in last.values() if not unknown.isdisjoint(range(o.place, o.end)))
+    dests = {o.flag.dest for o in opened}
+    known = (o for o in occurrences if o.flag.dest not in dests)
+    return tuple(o for o in known if unknown.isdisjoint(range(o.place, o.end))), opened
+
+
+def _settled_problems(
+    problems: list[ParseProblem], unknown: frozenset[int]
+) -> tuple[list[ParseProblem], tuple[int, ...]]:
+    """The problems that do not come from an unknown token, and such tokens that stand alone."""
+    kept: list[ParseProblem] = []
+    strays: list[int] = []
+    for problem in problems:
+        places = range(problem.index, problem.index + max(len(problem.values), 1))
+        found = [place for place in places if place in unknown]
+        if problem.kind == "stray":
+            strays += found
+            rest = [v for p, v in zip(places, problem.values, strict=False) if p not in unknown]
+            if found and rest:
+                problem = replace(problem, values=tuple(rest))
+            elif found:
+                continue
+        elif found and problem.kind != "unknown":
+            strays += found
+            continue
+        kept.append(problem)
+    return kept, tuple(strays)
 
 
 def _true_variables(table: FlagTable, env: Mapping[str, str] | None) -> frozenset[str]:
