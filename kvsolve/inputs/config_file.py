@@ -111,6 +111,8 @@ def _added(
     if not isinstance(content, dict):
         raise _RefusedError("the file must hold a mapping of options")
     bare, refused = switches(table), unsupported(table)
+    any_key = table.launcher["config_keys"] == "none"
+    write = str if table.launcher.get("config_mappings") == "text" else _as_json
     pairs = []
     for key, value in content.items():
         if not isinstance(key, str):
@@ -118,11 +120,14 @@ def _added(
         name = key.replace("-", "_")
         if name in refused:
             raise _RefusedError(f"{key} is an option that a file cannot give in this release")
-        pairs += [(key, token) for token in _tokens(key, value, name in bare)]
+        tokens = _tokens(key, value, any_key or name in bare, write)
+        pairs += [(key, token) for token in tokens]
     return pairs
 
 
-def _tokens(key: str, value: Any, is_switch: bool) -> Iterator[str]:
+def _tokens(
+    key: str, value: Any, is_switch: bool, write: Callable[[dict[Any, Any]], str]
+) -> Iterator[str]:
     """The tokens of one key; a null becomes the text ``None``."""
     if isinstance(value, bool) and is_switch:
         if value:
@@ -134,7 +139,7 @@ def _tokens(key: str, value: Any, is_switch: bool) -> Iterator[str]:
             yield f"--{key}"
             yield from (str(item) for item in value)
     elif isinstance(value, dict):
-        yield from (f"--{key}", _as_json(value))
+        yield from (f"--{key}", write(value))
     else:
         yield from (f"--{key}", str(value))
 
@@ -160,6 +165,8 @@ def switches(table: FlagTable) -> set[str]:
 
 def unsupported(table: FlagTable) -> set[str]:
     """Keys of a file that the release refuses."""
+    if table.launcher["config_keys"] == "none":
+        return set()
     by_dest = table.launcher["config_keys"] == "dest"
     refused: set[str] = set()
     supported: set[str] = set()

@@ -118,7 +118,9 @@ class FlagTable:
         fields: Field of the server arguments -> its default, fields without an option included. A
             field is set from the parsed command when some flag's ``dest`` has its name.
         launcher: What happens around the parser. ``config_keys``: whether a ``--config`` file names
-            options by ``"dest"`` or by ``"spellings"``; ``noticed``: field -> option, fields that
+            options by ``"dest"`` or by ``"spellings"``, or that its reader knows none (``"none"``);
+            ``config_mappings``: ``"text"`` where a mapping of a file becomes Python's text of it
+            instead of JSON; ``noticed``: field -> option, fields that
             say whether the option stands literally in the command; ``log_level``: the value that
             must name a logging level.
     """
@@ -127,6 +129,7 @@ class FlagTable:
         "_by_dest",
         "_by_spelling",
         "_defaults",
+        "_initial",
         "_places",
         "_required",
         "_rows",
@@ -161,6 +164,7 @@ class FlagTable:
         self._by_dest: dict[str, tuple[Flag, ...]] = {}
         self._places: dict[str, list[str]] | None = None
         self._defaults: dict[str, Value] | None = None
+        self._initial: dict[str, Value] | None = None
         self._sorted: list[str] | None = None
         self._required: tuple[str, ...] | None = None
 
@@ -247,6 +251,18 @@ class FlagTable:
                     found[row[0]] = (late, default[0])
             self._defaults = {name: value for name, (_, value) in found.items()}
         return self._defaults
+
+    @property
+    def initial(self) -> Mapping[str, Value]:
+        """Every field with the value that an empty command leaves it with.
+
+        Whoever makes a configuration starts from these very objects, so that what a command leaves
+        alone is found by identity.
+        """
+        if self._initial is None:
+            defaults = self.defaults
+            self._initial = {name: defaults.get(name, own) for name, own in self.fields.items()}
+        return self._initial
 
     @property
     def required(self) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kvsolve.upstream.source import SourceTree
     from kvsolve.upstream.static import Static
 
-__all__ = ["config_keys", "known_action", "known_type", "require_known"]
+__all__ = ["config_reading", "known_action", "known_type", "require_known"]
 
 _BUILT_IN = {"str": "str", "int": "int", "float": "float", "json.loads": "json"}
 
@@ -56,7 +56,12 @@ _MODELLED = {
     ("sglang/srt/arg_groups/fields/__init__.py", "collect_input_fields"): ("fcfa2863f981",),
     ("sglang/srt/server_args.py", "_declared_default"): ("ad729c92c8ce",),
 }
-_MERGERS = {"3a90b974005c": "dest", "155fda59fb2e": "spellings"}
+_MERGERS = {
+    "8479db26d86d": {"config_keys": "none", "config_mappings": "text"},
+    "c81e9a5ffb47": {"config_keys": "dest", "config_mappings": "text"},
+    "3a90b974005c": {"config_keys": "dest"},
+    "155fda59fb2e": {"config_keys": "spellings"},
+}
 _MERGER_FILES = (
     "sglang/srt/server_args_config_parser.py",
     "sglang/srt/utils/server_args_config_parser.py",
@@ -75,8 +80,12 @@ def require_known(tree: SourceTree) -> None:
             raise _unknown(tree, path, name, node)
 
 
-def config_keys(tree: SourceTree) -> str:
-    """How the release's ``--config`` reader knows options: by ``"dest"`` or ``"spellings"``.
+def config_reading(tree: SourceTree) -> dict[str, str]:
+    """How the release's ``--config`` reader knows options and writes mappings.
+
+    ``config_keys`` is ``"dest"`` or ``"spellings"``, or ``"none"`` where it knows none: every true
+    value gives a bare option, and nothing is refused. ``config_mappings`` is ``"text"`` where a
+    mapping becomes Python's text of it; without it it becomes JSON.
 
     Raises:
         UnreadableError: The reader is missing or unknown.

@@ -193,6 +193,7 @@ def _as_action(flag: Flag, action: str, values: dict[str, Any], static: Static) 
         default=values.pop("default", None),
         const=values.pop("const_value" if action == "const" else "const", None),
         deprecated=flag.deprecated or action != "store",
+        required=values.pop("required", False),
     )
     return _choosing(made, values.pop("choices", None))
 

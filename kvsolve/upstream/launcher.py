@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.upstream.derived_code import config_keys
+from kvsolve.upstream.derived_code import config_reading
 from kvsolve.upstream.record import RECORD_FILE
 from kvsolve.upstream.static_values import UnreadableError
 
@@ -27,7 +27,7 @@ def read_launcher(tree: SourceTree) -> dict[str, Any]:
     """
     function = _prepare(tree)
     text = ast.unparse(function)
-    made: dict[str, Any] = {"config_keys": config_keys(tree), "noticed": dict(_noticed(function))}
+    made: dict[str, Any] = {**config_reading(tree), "noticed": dict(_noticed(function))}
     if _LOG_LEVEL in text:
         made["log_level"] = "log_level"
     return made

@@ -30,6 +30,7 @@ __all__ = [
 
 RECORD_FILE = "sglang/srt/server_args.py"
 _NAMESPACES = "_INPUT_NAMESPACES"
+_PLATFORMS = frozenset({"is_cpu", "is_cuda", "is_hip", "is_npu", "is_xpu"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,22 @@ class Meta:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of the record; ``meta`` is None when it declares no option."""
+    """One field of the record.
+
+    Attributes:
+        name: Its name.
+        shape: Its type.
+        meta: What it declares of an option; None when it declares none.
+        default: Its value when nothing is given.
+        on_platform: The predicate (``is_hip``) on whose platform the default is True instead, as
+            0.5.10 to 0.5.13 have it for ``pre_warm_nccl``; "" for one default everywhere.
+    """
 
     name: str
     shape: Shape
     meta: Meta | None
     default: Any
+    on_platform: str = ""
 
 
 def record_fields(static: Static) -> list[Field]:
@@ -116,8 +127,25 @@ def _fields_of(owner: Class, static: Static) -> Iterator[Field]:
         if not isinstance(statement, ast.AnnAssign) or not isinstance(statement.target, ast.Name):
             continue
         inner, meta = _annotation(statement.annotation, static, scope)
+        shape = _shape(inner, static, scope)
+        platform = _platform_default(statement.value)
+        if platform:
+            yield Field(statement.target.id, shape, meta, False, platform)
+            continue
         default = UNSET if statement.value is None else static.value(statement.value, scope)
-        yield Field(statement.target.id, _shape(inner, static, scope), meta, plain(default))
+        yield Field(statement.target.id, shape, meta, plain(default))
+
+
+def _platform_default(node: ast.expr | None) -> str:
+    """``is_hip`` of ``field(default_factory=lambda: is_hip())``, "" of anything else."""
+    factories = [k.value for k in getattr(node, "keywords", ()) if k.arg == "default_factory"]
+    if len(factories) != 1 or not isinstance(factories[0], ast.Lambda):
+        return ""
+    call = factories[0].body
+    if not isinstance(call, ast.Call) or call.args or call.keywords:
+        return ""
+    name = ast.unparse(call.func)
+    return name if name in _PLATFORMS else ""
 
 
 def _annotation(node: ast.expr, static: Static, scope: Scope) -> tuple[ast.expr, Meta | None]:

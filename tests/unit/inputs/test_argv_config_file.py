@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kvsolve.inputs.argv import parse_argv
-from kvsolve.inputs.config_file import ConfigFileError, Merged, merge_config_file, read_yaml
+from kvsolve.inputs.config_file import (
+    ConfigFileError,
+    Merged,
+    merge_config_file,
+    read_yaml,
+    unsupported,
+)
+from kvsolve.model.flag import FlagTable
 from tests.unit.inputs.test_flags_tables import table
 
 if TYPE_CHECKING:
@@ -46,6 +53,32 @@ def test_the_files_options_stand_before_the_commands() -> None:
 )  # fmt: skip
 def test_a_value_becomes_tokens(content: Any, tokens: tuple[str, ...]) -> None:
     assert merged(content, "--config", "a.yml").argv == tokens
+
+
+def older(keys: str) -> FlagTable:
+    """A table whose ``--config`` reader is one of before 0.5.14."""
+    now = table("0.5.18")
+    launcher = {"config_keys": keys, "config_mappings": "text", "noticed": {}}
+    return FlagTable(now.release, list(now.flags), now.fields, launcher)
+
+
+@pytest.mark.parametrize(
+    ("keys", "content", "tokens"),
+    [
+        ("none", {"tp-size": True}, ("--tp-size",)),
+        ("none", {"enable-metrics": False, "tp-size": False}, ()),
+        ("dest", {"tp-size": True}, ("--tp-size", "true")),
+        ("dest", {"x": {"a": None}}, ("--x", "{'a': None}")),
+    ],
+)
+def test_readers_of_before_0_5_14(keys: str, content: Any, tokens: tuple[str, ...]) -> None:
+    found = merge_config_file(("--config", "a.yml"), older(keys), lambda path: content)
+    assert found.argv == tokens
+
+
+def test_the_first_readers_refuse_no_key() -> None:
+    assert unsupported(older("dest"))
+    assert not unsupported(older("none"))
 
 
 def test_keys_with_underscores_are_options_that_no_release_knows() -> None:

@@ -11,7 +11,9 @@ from kvsolve.model.flag import UNSET, Flag, FlagTable
 from kvsolve.upstream import derived_code
 from kvsolve.upstream.fingerprint import fingerprint
 from kvsolve.upstream.flags import read_flags
+from kvsolve.upstream.record import record_fields
 from kvsolve.upstream.source import SourceTree
+from kvsolve.upstream.static import Static
 from kvsolve.upstream.static_values import UnreadableError
 
 if TYPE_CHECKING:
@@ -70,7 +72,7 @@ def read(
 ) -> FlagTable:
     node = ast.parse(MERGER).body[0]
     assert isinstance(node, ast.ClassDef)
-    monkeypatch.setitem(derived_code._MERGERS, fingerprint(node), "dest")
+    monkeypatch.setitem(derived_code._MERGERS, fingerprint(node), {"config_keys": "dest"})
     files = {
         "sglang/srt/server_args.py": RECORD.replace("EXPLICIT", explicit) + more,
         "sglang/srt/server_args_config_parser.py": MERGER,
@@ -115,6 +117,26 @@ def test_every_kind_of_declaration(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         "config_keys": "dest",
         "noticed": {"_port_seen": "--port"},
         "log_level": "log_level",
+    }
+
+
+def test_an_option_added_by_hand_may_be_required(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = read(tmp_path, monkeypatch, 'parser.add_argument("--x", type=int, required=True)')
+    assert table.by_spelling("--x").required
+
+
+def test_a_default_that_is_true_on_one_platform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    field = "    warm: bool = dataclasses.field(default_factory=lambda: is_hip())\n"
+    monkeypatch.setitem(globals(), "RECORD", RECORD.replace("    bare:", field + "    bare:"))
+    added = 'parser.add_argument("--warm", action="store_true", default=ServerArgs.warm)'
+    assert read(tmp_path, monkeypatch, added).by_spelling("--warm").default is False
+    static = Static(SourceTree.open(tmp_path))
+    assert {f.name: f.on_platform for f in record_fields(static) if f.on_platform} == {
+        "warm": "is_hip"
     }
 
 
