@@ -94,11 +94,12 @@ def fix_of(
     context = question.context
     if not result.errors or _unrepairable(result):
         return Fix(shown, ())
+    from kvsolve.inputs.doubts import known_part
     from kvsolve.solve.repair import repair as search
 
     found = search(
         context,
-        question.config,
+        known_part(question.config, flags),
         pins=pins,
         held=question.held,
         weights=weights,

@@ -30,6 +30,7 @@ __all__ = [
     "exit_code",
     "only_question",
     "program_of",
+    "question_in",
     "request_for",
     "stdout_paint",
     "talk",
@@ -99,17 +100,25 @@ def each_question(
         if isinstance(source, SourceError):
             yield source
         else:
-            here = asked.near(source.location.file) if source.location else asked
-            env_here = {**source.env, **environment(here.env)}
-            request = request_for(here, source.tokens, env_here, source.found)
             try:
-                question = session().ask(request)
+                question = question_in(asked, source)
             except KvsolveError as error:
                 if source.location is None:
                     raise
                 yield SourceError(str(error), source.location.file, source.location.line)
                 continue
             yield source, question
+
+
+def question_in(asked: Asked, source: Source) -> Question:
+    """A command as a question.
+
+    Raises:
+        KvsolveError: Something in it cannot be used.
+    """
+    here = asked.near(source.location.file) if source.location else asked
+    env = {**source.env, **environment(here.env)}
+    return session().ask(request_for(here, source.tokens, env, source.found))
 
 
 def only_question(asked: Asked, files: Sequence[str]) -> tuple[Source, Question]:

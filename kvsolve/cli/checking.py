@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kvsolve.answers.asking import hider, session
+from kvsolve.answers.places import placed
 from kvsolve.cli.answering import (
     Talk,
     Tally,
@@ -18,7 +19,7 @@ from kvsolve.cli.answering import (
     width,
 )
 from kvsolve.cli.sieve import Sieve
-from kvsolve.cli.sources import SourceError
+from kvsolve.cli.sources import SourceError, environment
 from kvsolve.outputs.report import Answer, Problem
 from kvsolve.outputs.writers import Look, writer
 
@@ -26,7 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kvsolve.cli.asked import Asked
+    from kvsolve.cli.sources import Source
     from kvsolve.model.finding import CheckResult
+    from kvsolve.outputs.report import Patch
     from kvsolve.session import Question
 
 __all__ = ["run_check"]
@@ -62,7 +65,9 @@ def run_check(
             emit(out.problem(Problem(item.file, item.line, str(item))))
             continue
         source, question = item
-        judged = replace(session().judge(question), source=source.location)
+        judged = session().judge(question)
+        if source.found is not None and source.document is not None:
+            judged = placed(judged, source.found, source.document)
         result, mistakes = sieve.sift(hider(question).result(judged), asked)
         for mistake in mistakes:
             tally.errors += 1
@@ -70,16 +75,26 @@ def run_check(
             emit(out.problem(mistake))
         tally.add(result)
         talk(result, say)
-        emit(
-            out.answer(Answer(result, program_of(question)))
-            if shown
-            else _effective(question, result)
-        )
+        if shown:
+            patches = _patches(asked, source, question, judged)
+            emit(out.answer(Answer(result, program_of(question), patches)))
+        else:
+            emit(_effective(question, result))
     unused = sieve.close()
     for idle in unused:
         tally.add_severity(idle.severity)
     emit(out.close(unused) if shown else "")
     return tally.code
+
+
+def _patches(
+    asked: Asked, source: Source, question: Question, judged: CheckResult
+) -> tuple[Patch, ...]:
+    if asked.format != "sarif":
+        return ()
+    from kvsolve.cli.patches import patches_of
+
+    return patches_of(source, question, judged, environment(asked.env), asked.limit_s)
 
 
 def _effective(question: Question, result: CheckResult) -> str:

@@ -43,10 +43,22 @@ def fix(
     command_only: Annotated[
         bool, typer.Option("--command-only", help="Print just the repaired command.")
     ] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Edit the files in place instead of showing a diff.")
+    ] = False,
 ) -> int:
-    """Find the cheapest edits of a launch command that leave nothing to refuse."""
-    _, question = only_question(asked, files or ())
+    """Find the cheapest edits of a launch command that leave nothing to refuse.
+
+    For files the edits come as a diff of each file, which `git apply` takes.
+    """
     costs = dict(_cost(pair) for pair in cost or ())
+    if files and not command_only and asked.format != "markdown":
+        from kvsolve.cli.fixing import Wanted, fix_files
+
+        return fix_files(asked, files, Wanted(tuple(keep or ()), costs, top, write))
+    if write:
+        raise KvsolveError("--write edits files; give one, without --command-only or markdown")
+    _, question = only_question(asked, files or ())
     answer = fix_of(question, session().judge(question), keep or (), costs, top, asked.limit_s)
     talk(answer.result)
     emit(_render(asked, question, answer, command_only))

@@ -218,5 +218,5 @@ def _yaml_reader(path: Path) -> tuple[Callable[[str], Any], type[Exception]]:
         return reader.load, YAMLError
     except ImportError:
         raise ConfigFileError(
-            f"Reading the --config file {path} needs a YAML reader: pip install 'kvsolve[yaml]'."
+            f"Reading the --config file {path} needs PyYAML, which is not installed."
         ) from None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kvsolve.model.finding import CheckResult
     from kvsolve.model.flag import FlagTable
 
-__all__ = ["doubted", "doubts_of", "without_doubted"]
+__all__ = ["doubted", "doubts_of", "known_part", "without_doubted"]
 
 _MODEL = "model_path"
 
@@ -45,6 +45,16 @@ def _label(option: Occurrence, reasons: Mapping[int, str]) -> str:
     places = range(option.place, option.end)
     told = dict.fromkeys(reasons[place] for place in places if place in reasons)
     return f"{option.typed} ({'; '.join(told)})"
+
+
+def known_part(config: Config, flags: FlagTable) -> Config:
+    """A configuration without the options of which nobody knows the value."""
+    doubtful = {dest for dest, value in config.values.items() if type(value) is Unknowable}
+    if not doubtful:
+        return config
+    values = {**config.values, **{dest: flags.fields.get(dest) for dest in doubtful}}
+    given = {dest: spelling for dest, spelling in config.given.items() if dest not in doubtful}
+    return replace(config, values=values, given=given)
 
 
 def without_doubted(result: CheckResult) -> CheckResult:

@@ -1,0 +1,201 @@
+"""Repairs of the commands in files: a diff of each file, or the files edited in place."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.answers.asking import session
+from kvsolve.answers.patch import CannotEditError, patch_of
+from kvsolve.answers.repair import fix_of
+from kvsolve.cli.answering import Talk, emit, question_in, stdout_paint, talk
+from kvsolve.cli.sources import Source, SourceError, environment, sources_in
+from kvsolve.errors import KvsolveError
+from kvsolve.files.found import Document, FileError, SkippedError
+from kvsolve.files.storing import diff_of, store
+from kvsolve.files.walk import LARGEST, documents
+from kvsolve.model.finding import Verdict
+from kvsolve.model.noun import dataclass
+from kvsolve.outputs.words import count_of, short_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kvsolve.answers.repair import Fix
+    from kvsolve.cli.asked import Asked
+    from kvsolve.model.edit import Edit, Repair
+
+__all__ = ["Wanted", "fix_files"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the options of a fix say.
+
+    Attributes:
+        keep: Flags to leave as they are.
+        costs: Cost factor of a flag.
+        top: How many repairs to tell of.
+        write: Edit the files.
+    """
+
+    keep: tuple[str, ...] = ()
+    costs: Mapping[str, int] | None = None
+    top: int = 3
+    write: bool = False
+
+
+def fix_files(asked: Asked, files: Sequence[str], wanted: Wanted) -> int:
+    """Repair every command of some files; tell the exit code.
+
+    Args:
+        asked: The shared options.
+        files: Files and folders; ``-`` is stdin.
+        wanted: The options of the fix.
+
+    Raises:
+        KvsolveError: An option cannot be used.
+    """
+    if "-" in files and wanted.write:
+        raise KvsolveError("--write needs a file; what stdin gave cannot be written back")
+    run = _Run(asked, wanted)
+    for file in files:
+        for met in _documents(file):
+            if isinstance(met, SkippedError):
+                print(f"kvsolve: skipped: {met}", file=sys.stderr)
+            elif isinstance(met, FileError):
+                run.problem(SourceError(met.reason, met.file, met.line))
+            else:
+                run.file(*met)
+    return run.close()
+
+
+def _documents(file: str) -> Iterator[tuple[Document, bool] | FileError]:
+    if file == "-":
+        yield Document("stdin", sys.stdin.read(LARGEST)), True
+        return
+    for met in documents([file]):
+        yield met if isinstance(met, FileError) else (met.document, met.sure)
+
+
+class _Run:
+    """One run over files: what it says, what it writes, what its exit code is."""
+
+    def __init__(self, asked: Asked, wanted: Wanted) -> None:
+        self.asked, self.wanted = asked, wanted
+        self.say = Talk()
+        self.env = environment(asked.env)
+        self.rows: list[dict[str, Any]] = []
+        self.problems: list[SourceError] = []
+        self.left = self.open = False
+
+    def problem(self, error: SourceError) -> None:
+        """Tell of something that cannot be used."""
+        self.problems.append(error)
+        print(f"kvsolve: error: {error}", file=sys.stderr)
+
+    def file(self, document: Document, sure: bool) -> None:
+        """Repair the commands of one file, one after the other."""
+        original, number = document, 0
+        while True:
+            sources = [*sources_in(document, self.env, sure=sure)]
+            if number >= len(sources):
+                break
+            source = sources[number]
+            number += 1
+            if isinstance(source, SourceError):
+                self.problem(source)
+            else:
+                document = self._command(source, document, sure)
+        if document is original:
+            return
+        if self.asked.format == "text":
+            emit(_coloured(diff_of(original, document.text)))
+        if self.wanted.write:
+            try:
+                store(original, document.text)
+            except FileError as error:
+                self.problem(SourceError(error.reason, error.file))
+
+    def _command(self, source: Source, document: Document, sure: bool) -> Document:
+        """The file with this command repaired, or as it is."""
+        assert source.found is not None
+        try:
+            question = question_in(self.asked, source)
+            wanted = self.wanted
+            result = session().judge(question)
+            answer = fix_of(
+                question, result, wanted.keep, wanted.costs, wanted.top, self.asked.limit_s
+            )
+        except KvsolveError as error:
+            self.problem(SourceError(str(error), document.path, source.found.location.line))
+            return document
+        talk(answer.result, self.say)
+        patch, reason = None, ""
+        if answer.repairs:
+            try:
+                best = answer.repairs[0]
+                patch = patch_of(question, best, source.found, document, told=self.env, sure=sure)
+            except CannotEditError as error:
+                reason = str(error)
+        self._tell(source, answer, reason)
+        self.open |= answer.gave_up or (
+            answer.result.verdict is Verdict.UNKNOWN and not self.asked.allow_unknown
+        )
+        self.left |= bool(answer.result.errors) and (patch is None or not self.wanted.write)
+        return document if patch is None else Document(document.path, patch.text)
+
+    def _tell(self, source: Source, answer: Fix, reason: str) -> None:
+        assert source.location is not None
+        place = f"{source.location.file}:{source.location.line}"
+        row = answer.to_dict() | {"source": source.location.to_dict(), "left_alone": reason or None}
+        if self.asked.format == "jsonl":
+            from kvsolve.outputs.envelope import json_line
+
+            emit(json_line(row))
+        self.rows.append(row)
+        if reason:
+            print(f"{place}: the file is left alone: {reason}", file=sys.stderr)
+        if answer.repairs:
+            print(f"{place}: {_told(answer.repairs[0])}", file=sys.stderr)
+        elif answer.result.errors:
+            first = answer.result.errors[0]
+            why = "not repaired in time" if answer.gave_up else "no repair"
+            print(f"{place}: {why}: {first.message} [{first.code}]", file=sys.stderr)
+
+    def close(self) -> int:
+        """Print what is printed at the end; the exit code."""
+        if self.asked.format == "json":
+            from kvsolve.outputs.envelope import envelope, json_text, problem
+
+            errors = [problem(e.file, e.line, str(e)) for e in self.problems]
+            emit(json_text(envelope(self.rows, errors)))
+        if self.problems or self.open:
+            return 2
+        return int(self.left and not self.asked.exit_zero)
+
+
+def _told(repair: Repair) -> str:
+    edits = ", ".join(_edit(edit) for edit in repair.edits)
+    proof = "proven cheapest" if repair.optimal else f"at least {repair.bound}"
+    removes = f"; removes {', '.join(repair.removes)}" if repair.removes else ""
+    return f"{count_of(len(repair.edits), 'edit')}, cost {repair.cost}, {proof}: {edits}{removes}"
+
+
+def _edit(edit: Edit) -> str:
+    if edit.op == "remove":
+        return f"remove {edit.flag}"
+    if edit.value is None or isinstance(edit.value, bool):
+        return f"{edit.op} {edit.flag}"
+    return f"{edit.op} {edit.flag} {short_value(edit.value)}"
+
+
+def _coloured(diff: str) -> str:
+    paint = stdout_paint()
+    styles = {"+": "green", "-": "red", "@": "dim"}
+    lines = []
+    for line in diff.splitlines(keepends=True):
+        body, end = (line[:-1], "\n") if line.endswith("\n") else (line, "")
+        style = styles.get(line[:1])
+        lines.append((paint(style, body) if style else body) + end)
+    return "".join(lines)
