@@ -77,6 +77,41 @@ def inventory(source: Source, format: Format = "text") -> int:
     return 0
 
 
+@app.command("drift")
+def drift(
+    new: Annotated[
+        str,
+        typer.Argument(
+            metavar="NEW", help="A wheel, a directory, pypi:VERSION, or a known release."
+        ),
+    ],
+    against: Annotated[
+        str,
+        typer.Option(
+            metavar="OLD", help="The same of the older release; the newest known one if left out."
+        ),
+    ] = "",
+    format: Annotated[str, typer.Option(help="text, json or markdown.")] = "text",
+) -> int:
+    """Compare two releases: options, refusals and rewrites that came, went or changed.
+
+    Example: kvsolve upstream drift pypi:0.5.23 --against 0.5.22 --format markdown
+    """
+    from kvsolve.outputs.envelope import head, json_text
+    from kvsolve.upstream.drift import report
+    from kvsolve.upstream.drift.sides import open_side, predecessor
+
+    if format not in ("text", "json", "markdown"):
+        raise KvsolveError(f"drift is written as text, json or markdown, not as {format}")
+    newer = open_side(new)
+    found = report.compare(open_side(against or predecessor(newer.release)), newer)
+    if format == "json":
+        emit(json_text({**head(), **report.plain(found)}))
+    else:
+        emit(report.text(found) if format == "text" else report.markdown(found))
+    return 0
+
+
 @app.command("codes")
 def codes(
     check: Annotated[

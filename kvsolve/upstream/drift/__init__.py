@@ -1,0 +1,1 @@
+"""What changes from one release to another."""
