@@ -32,6 +32,7 @@ OBJECT_STORAGE = ("s3://", "gs://", "az://")
 GGUF = b"GGUF"
 LARGEST_HEADER = 1 << 28
 EXPERT = ("experts", "weight")
+WATERMARK_FILE = 4096
 
 
 def url_scheme(url: Any) -> str:
@@ -148,6 +149,15 @@ def _mapping(text: str) -> Any:
         raise Crash("RuntimeError") from error
 
 
+def watermark_file(path: Any) -> str:
+    """The beginning of the file that --watermark-config names."""
+    try:
+        with Path(_text(path)).expanduser().open(encoding="utf-8") as handle:
+            return handle.read(WATERMARK_FILE + 1)
+    except (OSError, ValueError) as error:
+        raise Crash("WatermarkConfigError") from error
+
+
 def load_json_text(text: Any) -> Any:
     """The value of a JSON text."""
     try:
@@ -244,6 +254,7 @@ PURE: dict[str, Callable[..., Any]] = {
     "transformers.utils.cached_file": cached_file,
     "transformers.utils.hub.cached_file": cached_file,
     "url_scheme": url_scheme,
+    "watermark_file": watermark_file,
     "uuid.uuid5": name_uuid,
 }
 """Functions that need nothing of the context, by helper name."""

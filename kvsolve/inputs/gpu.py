@@ -197,10 +197,6 @@ def _capability_facts(profile: GpuProfile) -> Facts:
     facts["gpu.torch_cuda_available"] = torch_cuda
     if capability:
         facts["gpu.torch_capability"] = capability
-    elif profile.kind == "cpu":
-        # A CPU build of torch raises where it is asked for, which KV8013 tells; this stand-in only
-        # lets what comes after be judged.
-        facts["gpu.torch_capability"] = (0, 0)
     return facts
 
 
@@ -215,6 +211,7 @@ def _device_facts(profile: GpuProfile, gpus: int) -> Facts:
         "gpu.index": 0,
         "gpu.memory_mib": profile.memory_mib,
         "gpu.total_memory": profile.memory_mib * MIB,
+        "gpu.free_and_total_memory": (None, profile.memory_mib * MIB),
         "gpu.sm_count": profile.sm_count,
         "gpu.gcn_arch": profile.gcn_arch,
         "gpu.is_gfx95_supported": profile.kind == "hip" and "gfx95" in profile.gcn_arch,
@@ -229,7 +226,8 @@ def _device_facts(profile: GpuProfile, gpus: int) -> Facts:
         "gpu.driver_version": _version(profile.driver),
     }
     if profile.kind == "plugin":
-        del facts["gpu.memory_mib"], facts["gpu.total_memory"], facts["gpu.device"]
+        for name in ("memory_mib", "total_memory", "free_and_total_memory", "device"):
+            del facts[f"gpu.{name}"]
     return facts
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["ignored_config_file", "parse_findings"]
 
 _MOST = 8
+_PARSER_ENDS = "SystemExit"
 
 
 def parse_findings(problems: Iterable[ParseProblem], pack: Pack) -> tuple[Finding, ...]:
@@ -57,7 +58,7 @@ def _finding(problem: ParseProblem, pack: Pack, after: bool) -> Finding:
         stage="parse",
         flags=(flag,) if flag else (),
         message=message,
-        raises="SystemExit" if not problem.crash else None,
+        raises=known.raises if known.raises != _PARSER_ENDS or not problem.crash else None,
         remedy=remedy or known.remedy,
         crash=problem.crash,
         after_first=after,

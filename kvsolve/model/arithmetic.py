@@ -69,6 +69,19 @@ def _multiply(a: Any, b: Any) -> Any:
     return a * b
 
 
+def _reads_as(kind: Callable[[Any], Any]) -> Callable[[Any], bool]:
+    """Whether a text or number can be taken for a number of that kind."""
+
+    def reads(value: Any) -> bool:
+        try:
+            kind(value)
+        except (TypeError, ValueError, OverflowError):
+            return False
+        return True
+
+    return reads
+
+
 def _shift_left(a: Any, b: Any) -> Any:
     if isinstance(b, int) and b > _BIG:
         raise Crash("OverflowError")
@@ -139,6 +152,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "max": max,
     "min": min,
     "range": _range,
+    "reads_as_float": _reads_as(float),
+    "reads_as_int": _reads_as(int),
     "repr": repr,
     "round": round,
     "set": frozenset,

@@ -98,9 +98,9 @@ Operand: TypeAlias = "Expr | Constant"
 
 METHODS: frozenset[str] = frozenset(
     {
-        "count", "endswith", "get", "index", "isdigit", "items", "keys", "lower", "lstrip",
-        "partition", "replace", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip",
-        "upper", "values",
+        "count", "encode", "endswith", "find", "get", "index", "isdigit", "items", "keys", "lower",
+        "lstrip", "partition", "replace", "rfind", "rsplit", "rstrip", "split", "splitlines",
+        "startswith", "strip", "upper", "values",
     }
 )  # fmt: skip
 
@@ -127,6 +127,8 @@ _INVERSE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in", "is": "is_no
 _BOOLEAN_OPS = frozenset(
     [*COMPARISONS, "not", "and", "or", "any", "hasattr", "isinstance", "env_is_set"]
 )
+_TOTAL_CALLS = frozenset(["bool", "reads_as_float", "reads_as_int"])
+_BOOLEAN_CALLS = frozenset([*_TOTAL_CALLS, "all", "any"])
 
 # These give a value whatever their arguments are (`in` too, over a constant container).
 _TOTAL_OPS = frozenset(
@@ -194,7 +196,7 @@ def is_boolean(value: object) -> bool:
         found = (
             value.op in _BOOLEAN_OPS
             or (value.op == "if" and is_boolean(value.args[1]) and is_boolean(value.args[2]))
-            or (value.op == "call" and value.args[0] in ("bool", "all", "any"))
+            or (value.op == "call" and value.args[0] in _BOOLEAN_CALLS)
         )
         _boolean[value] = found
     return found
@@ -215,7 +217,7 @@ def crashes_by_itself(term: Expr) -> bool:
     """Tell whether a term's own operation may have no value, its operands left aside."""
     if term.op in ("in", "not_in"):
         return not (isinstance(term.args[1], tuple) and is_constant(term.args[1]))
-    return term.op not in _TOTAL_OPS and not (term.op == "call" and term.args[0] == "bool")
+    return term.op not in _TOTAL_OPS and not (term.op == "call" and term.args[0] in _TOTAL_CALLS)
 
 
 def truth(value: Operand) -> Operand:

@@ -102,8 +102,9 @@ class _Builder:
         return self.positions.setdefault(plain, len(self.positions))
 
     def entry(self, step: Refuse | Set) -> EntryInfo:
-        if isinstance(step, Refuse) and step.key in self.late:
-            return self._late(step, self.late[step.key])
+        place = (step.key, step.place.file, step.place.symbol)
+        if isinstance(step, Refuse) and place in self.late:
+            return self._late(step, self.late[place])
         kind = "refuse" if isinstance(step, Refuse) else "set"
         code = self.index[kind, step.key]
         if isinstance(step, Refuse):
@@ -190,7 +191,7 @@ class _Builder:
 
 
 def _parse_info(known: ParseCode, release: str) -> EntryInfo:
-    ground = Ground("server_args.py", "prepare_server_args", f"=={release}")
+    ground = Ground(known.file, known.symbol, f"=={release}")
     return EntryInfo(
         known.code,
         known.slug,
@@ -200,7 +201,7 @@ def _parse_info(known: ParseCode, release: str) -> EntryInfo:
         (),
         ground,
         "parse",
-        "SystemExit",
+        known.raises,
         curated=True,
     )
 
@@ -255,12 +256,14 @@ def _is_late(step: Any) -> bool:
     return isinstance(step, Refuse) and step.key.startswith("KV")
 
 
-def _late_entries(root: Path, release: str) -> dict[str, Mapping[str, Any]]:
-    found: dict[str, Mapping[str, Any]] = {}
+def _late_entries(root: Path, release: str) -> dict[tuple[str, str, str], Mapping[str, Any]]:
+    """By code, file and function: a code may stand for one rule at several places."""
+    found: dict[tuple[str, str, str], Mapping[str, Any]] = {}
     for path in sorted(root.glob("7[0-9]-*.toml")):
         for item in read_curated(path).get("entry", []):
-            if confirmed(release, item["ground"]["sglang"]):
-                found[item["code"]] = item
+            ground = item["ground"]
+            if confirmed(release, ground["sglang"]):
+                found[item["code"], ground["file"], ground["symbol"]] = item
     return found
 
 

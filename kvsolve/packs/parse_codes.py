@@ -16,12 +16,17 @@ class ParseCode:
         slug: Stable short name.
         reason: What the parser does, for an explanation of the code.
         remedy: The way out in general.
+        raises: What upstream raises; its parser ends the process.
+        file, symbol: Where.
     """
 
     code: str
     slug: str
     reason: str
     remedy: str
+    raises: str = "SystemExit"
+    file: str = "server_args.py"
+    symbol: str = "prepare_server_args"
 
 
 PARSE_CODES: dict[str, ParseCode] = {
@@ -93,6 +98,7 @@ PARSE_CODES: dict[str, ParseCode] = {
         "unknown-log-level",
         "The log level is looked up by name, and Python's logging has none of this name.",
         "Use debug, info, warning or error.",
+        "AttributeError",
     ),
     "config-ignored": ParseCode(
         "KV0013",
@@ -106,6 +112,9 @@ PARSE_CODES: dict[str, ParseCode] = {
         "overrides-are-no-object",
         "The overrides of the model's configuration are read as JSON, and have to be an object.",
         "Write a JSON object, as in '{\"num_hidden_layers\": 2}'.",
+        "JSONDecodeError",
+        "configs/model_config.py",
+        "ModelConfig.__init__",
     ),
 }
 """Kind of problem, as the parser of commands names it -> its code."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .kept_outcomes import kept_outcomes
 from .oracle.run import check_all
 from .sampling import Sampler, flag_table
 
@@ -45,8 +46,14 @@ def draw(batch: Batch) -> Iterator[Outcome]:
 
 def run_jobs(release: str, jobs: Sequence[Outcome], workers: int) -> list[Outcome]:
     """Ask the release about jobs, and join each with its outcome."""
+
+    def ask(asked: Sequence[Outcome]) -> list[Outcome]:
+        return check_all(release, asked, workers=workers)
+
+    kept = kept_outcomes(release)
+    outcomes = kept.answers(jobs, ask) if kept else ask(jobs)
     joined = []
-    for job, outcome in zip(jobs, check_all(release, jobs, workers=workers), strict=True):
+    for job, outcome in zip(jobs, outcomes, strict=True):
         if outcome["status"] != "ok":
             outcome.pop("resolved", None)  # half-way values, which nothing may be held to
         joined.append({**job, **outcome})

@@ -157,6 +157,8 @@ def _of_object(run: Run, owner: HeapRef, name: str, default: Value) -> Value:
         return payload.attributes[name]
     if name == "__class__":
         return payload.cls
+    if name == "__struct_fields__":
+        return tuple(classes.field_names(run, payload.cls))
     method = classes.method(run, payload.cls, name)
     if method is not None:
         return classes.bind(run, method, owner, payload.cls)

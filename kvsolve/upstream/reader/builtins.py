@@ -15,7 +15,14 @@ from kvsolve.model.expression import (
     node,
     raw,
 )
-from kvsolve.upstream.reader import attributes, calls, classes, expressions, iteration
+from kvsolve.upstream.reader import (
+    attributes,
+    calls,
+    classes,
+    expressions,
+    iteration,
+    statements,
+)
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -45,6 +52,7 @@ __all__ = ["call", "table"]
 Args = list[Value]
 Kwargs = dict[str, Value]
 _EXCEPTIONS = ("Error", "Exception", "Warning")
+_TORCH_CUDA = ("cuda", "hip")
 _TYPES = frozenset(
     {"int", "str", "list", "dict", "float", "bool", "tuple", "set", "frozenset", "bytes"}
 )
@@ -85,6 +93,9 @@ def _plain(run: Run, name: str, args: Args, kwargs: Kwargs) -> Value:
         return merge_values(run, union.test, *sides)
     if name == "str" and args and isinstance(args[0], (FunctionValue, ClassValue, External)):
         return raw("opaque", "text of an object")
+    if name in ("int", "float") and len(args) == 1 and run.known(run.operand(args[0])):
+        readable = node("call", f"reads_as_{name}", run.operand(args[0]))
+        statements.raise_if_caught(run, "ValueError", negate(readable))
     result = node("call", name, *(run.operand(a) for a in args))
     if isinstance(result, Expr) and result.op == "crash":
         raise Dead(result.args[0])
@@ -283,7 +294,7 @@ def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
     if isinstance(value, HeapRef):
         payload = run.payload(value)
         if isinstance(payload, Instance):
-            return bool(set(_lineage(run, payload.cls)) & set(kinds))
+            return bool(set(classes.lineage(run, payload.cls)) & set(kinds))
         return ("dict" if isinstance(payload, Table) else payload.kind) in kinds
     if isinstance(value, Record):
         return "ServerArgs" in kinds
@@ -302,13 +313,6 @@ def _configures(value: Expr, kind: str) -> bool:
     return kind.endswith("Config") and (
         root.split(".")[-1].endswith("config") or root == "config_of"
     )
-
-
-def _lineage(run: Run, cls: ClassValue) -> list[str]:
-    out = [cls.name, *classes.base_names(cls)]
-    for base in classes.bases(run, cls):
-        out += _lineage(run, base)
-    return out
 
 
 def _type(run: Run, args: Args, kwargs: Kwargs) -> Value:
@@ -401,6 +405,15 @@ def _json(run: Run, args: Args, kwargs: Kwargs) -> Value:
     return node("call", "json", run.operand(args[0]))
 
 
+def _torch_capability(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    """torch only tells the capability of a CUDA or ROCm device, and breaks on other builds."""
+    there = raw("fact", "gpu.torch_cuda_available")
+    cuda = any(run.assumed.condition(raw("fact", f"gpu.is_{kind}")) is True for kind in _TORCH_CUDA)
+    if not cuda:
+        statements.break_where(run, negate(there), "AssertionError")
+    return calls.external(run, "torch.cuda.get_device_capability", args, kwargs)
+
+
 _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "bool": _bool,
     "callable": _callable,
@@ -431,6 +444,7 @@ _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "os.environ.setdefault": _environ_setdefault,
     "os.environ.pop": _environ_pop,
     "functools.partial": _partial,
+    "torch.cuda.get_device_capability": _torch_capability,
     "print": _nothing,
     "warnings.warn": _nothing,
 }

@@ -33,6 +33,7 @@ __all__ = [
     "enum_kind",
     "field_names",
     "is_property",
+    "lineage",
     "member_named",
     "method",
 ]
@@ -58,6 +59,14 @@ def bases(run: Run, cls: ClassValue) -> list[ClassValue]:
             continue
         if isinstance(value, ClassValue):
             out.append(value)
+    return out
+
+
+def lineage(run: Run, cls: ClassValue) -> list[str]:
+    """Names of a class and of all that it is derived from."""
+    out = [cls.name, *base_names(cls)]
+    for base in bases(run, cls):
+        out += lineage(run, base)
     return out
 
 

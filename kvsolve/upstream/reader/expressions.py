@@ -161,15 +161,30 @@ def _set(run: Run, tree: ast.Set, frame: Frame) -> Value:
 
 def _dict(run: Run, tree: ast.Dict, frame: Frame) -> Value:
     entries: dict[Any, tuple[Operand, Value]] = {}
+    merged: Operand | None = None
     for key, value in zip(tree.keys, tree.values, strict=True):
-        if key is None:
-            spread = iteration.table_of(run, evaluate(run, value, frame))
-            for name, (there, item) in spread.entries.items():
-                entries[name] = operators.overlay(run, entries.get(name), there, item)
+        found = evaluate(run, value, frame)
+        if key is not None:
+            entries[run.operand(evaluate(run, key, frame))] = (True, found)
             continue
-        name = run.operand(evaluate(run, key, frame))
-        entries[name] = (True, evaluate(run, value, frame))
-    return run.allocate(Table(entries))
+        try:
+            spread = iteration.table_of(run, found)
+        except Unreadable:
+            merged = _overlaid(run, merged, entries)
+            more = run.operand(found)
+            merged, entries = more if merged is None else node("bitor", merged, more), {}
+            continue
+        for name, (there, item) in spread.entries.items():
+            entries[name] = operators.overlay(run, entries.get(name), there, item)
+    return run.allocate(Table(entries)) if merged is None else _overlaid(run, merged, entries)
+
+
+def _overlaid(run: Run, merged: Operand, entries: dict[Any, tuple[Operand, Value]]) -> Operand:
+    """A dictionary that is only known at run time, with known entries written over it."""
+    if not entries:
+        return merged
+    more = run.operand(run.allocate(Table(entries)))
+    return more if merged is None else node("bitor", merged, more)
 
 
 def _lambda(run: Run, tree: ast.Lambda, frame: Frame) -> Value:

@@ -121,6 +121,7 @@ def each(run: Run, iterable: Operand, body: Callable[[Expr], T]) -> T:
     """
     variable, mark = run.next_variable(), len(run.log.steps)
     base, path = run.guard(), run.path
+    caught = [(handler, len(handler.caught)) for handler in run.handlers]
     run.path = []
     run.quiet += 1
     try:
@@ -128,12 +129,17 @@ def each(run: Run, iterable: Operand, body: Callable[[Expr], T]) -> T:
     finally:
         run.quiet -= 1
         run.path = path
+    for handler, count in caught:
+        handler.caught[count:] = [
+            (all_of(base, _some(variable, iterable, when)), state, clause)
+            for when, state, clause in handler.caught[count:]
+        ]
     for position in range(mark, len(run.log.steps)):
         step = run.log.steps[position]
         if not isinstance(step, (Refuse, Need)):
             raise Unreadable("a write in a loop over an unknown list")
         if variable.args[0] not in free_variables((step.when, getattr(step, "value", True))):
-            some: Operand = all_of(raw("call", "bool", iterable), step.when)
+            some: Operand = _some(variable, iterable, step.when)
         else:
             some = raw("any", variable.args[0], iterable, _body(step))
         if isinstance(step, Refuse):
@@ -141,6 +147,13 @@ def each(run: Run, iterable: Operand, body: Callable[[Expr], T]) -> T:
         else:
             run.log.steps[position] = Need(some, base, step.place)
     return result
+
+
+def _some(variable: Expr, iterable: Operand, when: Operand) -> Operand:
+    """That some item makes a condition true."""
+    if variable.args[0] in free_variables(when):
+        return raw("any", variable.args[0], iterable, when)
+    return all_of(raw("call", "bool", iterable), when)
 
 
 def _body(step: Refuse | Need) -> Operand:

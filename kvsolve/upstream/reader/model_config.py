@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, negate
-from kvsolve.upstream.reader import calls, classes
+from kvsolve.upstream.reader import calls, classes, overridden
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -69,6 +69,7 @@ def _build(run: Run) -> None:
     run.state = dict(before)
     found: dict[str, Value] = {}
     run.building.append("model")
+    run.lacking = overridden.Lacking(len(run.path))
     depth = run.depth()
     try:
         result = _read(run, [RECORD], {})
@@ -81,6 +82,8 @@ def _build(run: Run) -> None:
         run.gap(f"ModelConfig: {error}")
     finally:
         run.building.pop()
+    overridden.tell(run)
+    run.lacking = None
     run.state = dict(before)
     for key in [k for k in before if k[:2] == _BUILT[:2] and k != _BUILT]:
         del run.state[key]

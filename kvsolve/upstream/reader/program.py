@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Reading", "read_program", "read_release"]
 
 _PIPELINE = ("sglang.srt.arg_groups.pipeline", "run_resolution_pipeline")
+_WHOLE = "resolve_once"
 _ENTRY_METHODS = ("_run_resolution_pipeline", "__post_init__")
 _CHECK = "check_server_args"
 
@@ -122,6 +123,8 @@ def _declared_at(run: Run) -> Place:
 
 
 def _pipeline(run: Run) -> tuple[FunctionValue, list[Any]]:
+    if classes.method(run, run.record, _WHOLE) is not None:
+        return _method(run, _WHOLE)
     if run.modules.get(_PIPELINE[0]) is not None:
         function = names.global_name(run, *_PIPELINE)
         if isinstance(function, FunctionValue):

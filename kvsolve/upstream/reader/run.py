@@ -45,10 +45,15 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.facts import FactNames
     from kvsolve.upstream.reader.modules import Modules, Tree
+    from kvsolve.upstream.reader.overridden import Lacking
 
-__all__ = ["Call", "Handler", "Run"]
+__all__ = ["Call", "Clause", "Handler", "Run"]
 
 _NAME_ABOVE = 12
+_ENTRIES = frozenset(
+    {"resolve_once", "run_resolution_pipeline", "_run_resolution_pipeline", "__post_init__"}
+)
+"""What calls the handlers: not worth naming as the caller."""
 _FAILING = frozenset(
     [
         "add",
@@ -86,18 +91,36 @@ class Call:
     line: int = 0
 
 
-@dataclass(slots=True, eq=False)
-class Handler:
-    """An enclosing ``try``: what it catches, and the paths caught so far."""
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """An ``except``: what it catches, and whether it raises the same again."""
 
     catches: frozenset[str]
-    caught: list[tuple[Operand, State]] = field(default_factory=list)
+    lets_pass: bool = False
 
-    def takes(self, exception: str) -> bool:
-        """Tell whether an exception of that name is caught here."""
-        return bool(
-            self.catches & {exception, "Exception", "BaseException", *_PARENTS.get(exception, ())}
-        )
+
+@dataclass(slots=True, eq=False)
+class Handler:
+    """An enclosing ``try``.
+
+    Attributes:
+        caught: The paths caught so far: condition, state and the number of the clause.
+    """
+
+    clauses: tuple[Clause, ...]
+    caught: list[tuple[Operand, State, int]] = field(default_factory=list)
+
+    @property
+    def catches(self) -> bool:
+        """Whether anything ends here."""
+        return any(not clause.lets_pass for clause in self.clauses)
+
+    def clause_for(self, names: frozenset[str]) -> int | None:
+        """The clause in which an exception of these names ends, None when it goes on."""
+        for number, clause in enumerate(self.clauses):
+            if clause.catches & names:
+                return None if clause.lets_pass else number
+        return None
 
 
 _PARENTS = {
@@ -109,6 +132,7 @@ _PARENTS = {
     "NotImplementedError": ("RuntimeError",),
     "JSONDecodeError": ("ValueError",),
 }
+_ANY = frozenset({"Exception", "BaseException"})
 
 
 class Run:
@@ -141,6 +165,7 @@ class Run:
         self.unmapped: Counter[str] = Counter()
         self.reached: dict[tuple[str, int], bool] = {}
         self.enums: dict[str, tuple[ClassValue, str]] = {}
+        self.exceptions: dict[str, tuple[str, ...]] = {}
         self.unreadable_functions: dict[str, str] = {}
         self.locals_of: dict[ast.AST, frozenset[str]] = {}
         self.nonlocals_of: dict[ast.AST, frozenset[str]] = {}
@@ -148,6 +173,8 @@ class Run:
         self.quiet = 0
         self.aliased = False
         self.building: list[str] = []
+        self.lacking: Lacking | None = None
+        self.told_lacking: dict[Expr, Expr] = {}
         self._numbers = 0
         self._variables = 0
         for name in fields:
@@ -224,6 +251,11 @@ class Run:
         except Dead as dead:
             return raw("crash", dead.args[0] or "Exception")
 
+    def lineage(self, exception: str) -> frozenset[str]:
+        """Names of an exception and of what it is derived from."""
+        own = self.exceptions.get(exception, _PARENTS.get(exception, ()))
+        return _ANY | {exception, *own}
+
     # -- names and places
 
     def place(self) -> Place:
@@ -231,7 +263,8 @@ class Run:
         if not self.calls:
             return Place("", "", 0, "")
         inner = self.calls[-1]
-        outer = self.calls[1] if len(self.calls) > 1 else self.calls[0]
+        inside = [call for call in self.calls if call.function.name not in _ENTRIES]
+        outer = next(iter(inside), inner)
         function = inner.function
         return Place(function.module.place, function.symbol, inner.line, outer.function.symbol)
 

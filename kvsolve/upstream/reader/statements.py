@@ -16,17 +16,20 @@ from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, node, r
 from kvsolve.upstream.reader import (
     attributes,
     calls,
+    classes,
     expressions,
     iteration,
     loops,
     messages,
     names,
     operators,
+    overridden,
     tries,
 )
 from kvsolve.upstream.reader.modules import imports_of
 from kvsolve.upstream.reader.state import Sequence, State, Table
 from kvsolve.upstream.reader.values import (
+    ClassValue,
     Dead,
     Ended,
     External,
@@ -167,6 +170,7 @@ def require(run: Run, value: Value) -> None:
     if not run.can_fail(value) or not run.known(value):
         return
     if calls.facts_only(run, value) and (run.building or run.flags_of(run.guard()) <= _MODEL_FLAGS):
+        overridden.note(run, value)
         return  # it fails for a model that no flag can serve
     key = ("need", value)
     if any(key in level for level in run.shared):
@@ -180,9 +184,11 @@ def raise_(run: Run, exception: str, words: tuple[str, ...], exact: bool = True)
     guard = run.guard()
     if guard is False:
         return
+    names = run.lineage(exception)
     for handler in reversed(run.handlers):
-        if handler.takes(exception):
-            handler.caught.append((guard, dict(run.state)))
+        clause = handler.clause_for(names)
+        if clause is not None:
+            handler.caught.append((guard, dict(run.state), clause))
             return
     if words or exact is not True or exception not in _CRASHES:
         run.log.refuse(exception, guard, run.place(), words)
@@ -193,9 +199,27 @@ def raise_(run: Run, exception: str, words: tuple[str, ...], exact: bool = True)
 def raise_if_caught(run: Run, exception: str, when: Operand) -> None:
     """Upstream raises under a condition, and a ``try`` around takes it."""
     when = run.assumed.condition(when)
-    if when is not False and any(h.takes(exception) for h in run.handlers):
+    if when is not False and is_caught(run, exception):
         with run.under(when):
             raise_(run, exception, ())
+
+
+def is_caught(run: Run, exception: str) -> bool:
+    """Tell whether a ``try`` around takes an exception."""
+    names = run.lineage(exception)
+    return any(handler.clause_for(names) is not None for handler in run.handlers)
+
+
+def break_where(run: Run, condition: Operand, exception: str) -> None:
+    """Something outside of the release breaks here under a condition on the machine."""
+    when = run.assumed.condition(condition)
+    if when is False or run.quiet:
+        return
+    with run.under(when):
+        if is_caught(run, exception):
+            raise_(run, exception, ())
+        else:
+            run.log.need(raw("crash", exception), run.guard(), run.place())
 
 
 _MODEL_FLAGS = frozenset({"model_path", "tokenizer_path"})
@@ -286,8 +310,22 @@ def _return(run: Run, statement: ast.Return, frame: Frame) -> Outcomes:
 
 def _raise(run: Run, statement: ast.Raise, frame: Frame) -> Outcomes:
     _reach(run, statement)
-    raise_(run, exception_name(statement.exc), messages.words(statement.exc), exact=False)
+    name = exception_name(statement.exc)
+    _learn_lineage(run, name, statement.exc, frame)
+    raise_(run, name, messages.words(statement.exc), exact=False)
     return []
+
+
+def _learn_lineage(run: Run, name: str, tree: ast.expr | None, frame: Frame) -> None:
+    """Note what an exception class of the release is derived from."""
+    made = tree.func if isinstance(tree, ast.Call) else tree
+    if name not in run.exceptions and isinstance(made, (ast.Name, ast.Attribute)):
+        try:
+            cls = expressions.evaluate(run, made, frame)
+        except (Unreadable, Dead):
+            return
+        if isinstance(cls, ClassValue):
+            run.exceptions[name] = tuple(classes.lineage(run, cls))
 
 
 def exception_name(tree: ast.expr | None) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, if_, negate, raw
 from kvsolve.upstream.reader import statements
-from kvsolve.upstream.reader.run import Handler, Run
+from kvsolve.upstream.reader.run import Clause, Handler, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["read_try"]
 
 _ALWAYS_THERE = frozenset({"sglang", "torch", "transformers", "huggingface_hub", "numpy"})
-_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception"})
+_IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "Exception", "BaseException"})
 
 
 def read_try(run: Run, statement: ast.Try, frame: Frame) -> statements.Outcomes:
-    """Read a ``try``; of several handlers the first that takes an exception is read for it."""
-    catches = [_caught_by(h) for h in statement.handlers]
-    installed = _packages(statement.body) if any(c & _IMPORT_ERRORS for c in catches) else True
+    """Read a ``try``; of several clauses the first that takes an exception is read for it."""
+    handler = Handler(tuple(_clause(h) for h in statement.handlers))
+    missing = handler.clause_for(_IMPORT_ERRORS)
+    installed = _packages(statement.body) if missing is not None else True
     before = run.state
     run.state = dict(before)
-    handler = Handler(frozenset().union(*catches))
     depth = len(run.handlers)
     run.handlers.append(handler)
     try:
@@ -36,12 +36,14 @@ def read_try(run: Run, statement: ast.Try, frame: Frame) -> statements.Outcomes:
             body = statements.block(run, [*statement.body, *statement.orelse], frame)
     finally:
         del run.handlers[depth:]
-    caught = [(_relative(run, c), s) for c, s in handler.caught]
-    if isinstance(installed, Expr):
-        caught.append((negate(installed), dict(before)))
+    caught = [(_relative(run, c), s, n) for c, s, n in handler.caught]
+    if isinstance(installed, Expr) and missing is not None:
+        caught.append((negate(installed), dict(before), missing))
         body = [o.within(installed) if o.kind != "next" else o for o in body]
-    outcomes = _handled(run, statement, frame, body, caught) if caught else body
-    return _finally(run, statement, frame, outcomes)
+    for number in sorted({number for _, _, number in caught}):
+        ended_here = [(when, state) for when, state, n in caught if n == number]
+        body = _handled(run, statement.handlers[number], frame, body, ended_here)
+    return _finally(run, statement, frame, body)
 
 
 def _relative(run: Run, guard: Operand) -> Operand:
@@ -53,6 +55,14 @@ def _relative(run: Run, guard: Operand) -> Operand:
         }
         return all_of(*(a for a in guard.args if a not in known))
     return True if guard in outer else guard
+
+
+def _clause(handler: ast.ExceptHandler) -> Clause:
+    """An ``except`` that only raises again what it caught changes nothing."""
+    ends = [n for n in ast.walk(handler) if isinstance(n, (ast.Raise, ast.Return, ast.Assert))]
+    last = handler.body[-1]
+    again = isinstance(last, ast.Raise) and last.exc is None and ends == [last]
+    return Clause(_caught_by(handler), again)
 
 
 def _caught_by(handler: ast.ExceptHandler) -> frozenset[str]:
@@ -81,13 +91,12 @@ def _packages(body: list[ast.stmt]) -> Operand:
 
 def _handled(
     run: Run,
-    statement: ast.Try,
+    first: ast.ExceptHandler,
     frame: Frame,
     body: statements.Outcomes,
     caught: list[tuple[Operand, State]],
 ) -> statements.Outcomes:
     when = any_of(*(c for c, _ in caught))
-    first = statement.handlers[0]
     run.state = dict(statements.merge_outcomes(run, caught))
     with run.under(when):
         if first.name:
