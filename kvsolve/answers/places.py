@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from kvsolve.files.found import Document, FoundCommand, Token
     from kvsolve.model.finding import CheckResult, Finding, Location
 
-__all__ = ["placed"]
+__all__ = ["placed", "places_of"]
 
 
 def placed(result: CheckResult, found: FoundCommand, document: Document) -> CheckResult:
@@ -39,3 +41,20 @@ def _options(tokens: tuple[Token, ...], document: Document) -> dict[str, Locatio
 def _placed(finding: Finding, places: dict[str, Location]) -> Finding:
     first = next((places[flag] for flag in finding.flags if flag in places), None)
     return finding if first is None else replace(finding, location=first)
+
+
+def places_of(found: FoundCommand, document: Document) -> Callable[[Finding], Collection[int]]:
+    """What tells the lines that a finding is about: those of its options and of their values.
+
+    Args:
+        found: The command with the place of each word.
+        document: The file.
+    """
+    lines: dict[str, set[int]] = {}
+    option = ""
+    for token in found.tokens:
+        if token.text.startswith("--"):
+            option = token.text.partition("=")[0]
+        if option:
+            lines.setdefault(option, set()).add(document.location(token.start).line)
+    return lambda finding: {line for flag in finding.flags for line in lines.get(flag, ())}

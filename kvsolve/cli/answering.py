@@ -92,11 +92,17 @@ def _with_file(request: Request, asked: Asked, found: FoundCommand) -> Request:
 
 
 def each_question(
-    asked: Asked, files: Sequence[str]
+    asked: Asked, files: Sequence[str], *, sure: bool = True
 ) -> Iterator[tuple[Source, Question] | SourceError]:
-    """Every command as a question, or what is wrong with a file."""
+    """Every command as a question, or what is wrong with a file.
+
+    Args:
+        asked: The options.
+        files: Files and folders; ``-`` is stdin.
+        sure: A file that is named holds a command; otherwise one without is passed over.
+    """
     env = environment(asked.env)
-    for source in read_sources(asked.command, files, env):
+    for source in read_sources(asked.command, files, env, sure=sure):
         if isinstance(source, SourceError):
             yield source
         else:

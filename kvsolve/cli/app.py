@@ -35,6 +35,8 @@ VERBS = {
     "profiles": "known",
     "packs": "known",
     "batch": "batch",
+    "schema": "schema",
+    "mcp": "mcp",
     "upstream": "upstream",
 }
 """Verb -> module below ``kvsolve.cli`` that defines it."""

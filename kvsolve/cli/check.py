@@ -28,6 +28,9 @@ def check(
     notes: Annotated[
         bool, typer.Option("--notes", help="Show every default that SGLang replaces.")
     ] = False,
+    skip_others: Annotated[
+        bool, typer.Option("--skip-others", help="Pass over files without a launch command.")
+    ] = False,
     baseline: Annotated[
         str | None,
         typer.Option(
@@ -49,6 +52,7 @@ def check(
         files or (),
         effective=effective,
         notes=notes,
+        skip_others=skip_others,
         baseline=baseline,
         write_baseline=write_baseline,
     )

@@ -41,6 +41,7 @@ def run_check(
     *,
     effective: bool = False,
     notes: bool = False,
+    skip_others: bool = False,
     baseline: str | None = None,
     write_baseline: str | None = None,
 ) -> int:
@@ -51,6 +52,7 @@ def run_check(
         files: Files with commands; ``-`` is stdin.
         effective: Print what will really run.
         notes: Show every default that is replaced.
+        skip_others: Pass over files without a launch command.
         baseline: A file of findings that do not count.
         write_baseline: Where to write the findings of this run as a baseline.
     """
@@ -58,7 +60,7 @@ def run_check(
     out = writer(asked.format, Look(stdout_paint(), width(), notes or asked.setting("notes")))
     tally, say = Tally(asked), Talk()
     sieve = Sieve(baseline or asked.setting("baseline"), write_baseline)
-    for item in each_question(asked, files):
+    for item in each_question(asked, files, sure=not skip_others):
         if isinstance(item, SourceError):
             tally.errors += 1
             print(f"kvsolve: error: {item}", file=sys.stderr)
@@ -68,7 +70,7 @@ def run_check(
         judged = session().judge(question)
         if source.found is not None and source.document is not None:
             judged = placed(judged, source.found, source.document)
-        result, mistakes = sieve.sift(hider(question).result(judged), asked)
+        result, mistakes = sieve.sift(hider(question).result(judged), asked, source)
         for mistake in mistakes:
             tally.errors += 1
             print(f"kvsolve: error: {mistake}", file=sys.stderr)

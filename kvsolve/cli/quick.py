@@ -22,7 +22,7 @@ __all__ = ["FORMATS", "PATHS", "SWITCHES", "read_check"]
 
 FORMATS = CHECK_FORMATS
 """What a check can be printed as."""
-SWITCHES = ("effective", "notes")
+SWITCHES = ("effective", "notes", "skip_others")
 """The switches of `check` beside the shared options."""
 
 PATHS = ("baseline", "write_baseline")
@@ -30,7 +30,7 @@ PATHS = ("baseline", "write_baseline")
 
 _OPTIONS = {option.spelling: option for option in SHARED}
 _SHARED_SWITCHES = {o.spelling: o.name for o in SHARED if o.kind == "switch"}
-_SWITCHES = {f"--{name}": name for name in SWITCHES}
+_SWITCHES = {f"--{name.replace('_', '-')}": name for name in SWITCHES}
 _PATHS = {f"--{name.replace('_', '-')}": name for name in PATHS}
 
 

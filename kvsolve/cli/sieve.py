@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from kvsolve.answers.places import places_of
 from kvsolve.outputs.words import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kvsolve.cli.asked import Asked
+    from kvsolve.cli.sources import Source
     from kvsolve.model.finding import CheckResult
     from kvsolve.outputs.report import Problem, Unused
     from kvsolve.settings.baseline import Baseline
@@ -35,23 +37,26 @@ class Sieve:
         self._suppressor: Suppressor | None = None
         self._read: set[str] = set()
 
-    def sift(self, result: CheckResult, asked: Asked) -> tuple[CheckResult, Sequence[Problem]]:
+    def sift(
+        self, result: CheckResult, asked: Asked, source: Source
+    ) -> tuple[CheckResult, Sequence[Problem]]:
         """The answer with its suppressed findings marked, and suppressions that make no sense.
 
         Args:
             result: The answer.
             asked: The options of the run.
+            source: Its command.
         """
-        file = result.source.file if result.source else ""
-        settings = (asked.near(file) if file else asked).settings
-        text = self._text(file)
+        document, found = source.document, source.found
+        settings = (asked.near(document.path) if document else asked).settings
         mistakes: Sequence[Problem] = ()
-        if text or (settings and settings.ignores):
-            suppressor = self._loaded()
-            mistakes = suppressor.read(file, text) if text else ()
-            result = suppressor.apply(result, settings)
-        elif self._suppressor:
-            result = self._suppressor.apply(result, settings)
+        if document and document.path not in self._read:
+            self._read.add(document.path)
+            if _MARK in document.text:
+                mistakes = self._loaded().read(document.path, document.text)
+        if self._suppressor or (settings and settings.ignores):
+            lines_of = places_of(found, document) if found and document else None
+            result = self._loaded().apply(result, settings, lines_of)
         if self._baseline:
             result = self._baseline.apply(result, self._write)
         return result, mistakes
@@ -62,18 +67,6 @@ class Sieve:
 
             self._suppressor = Suppressor()
         return self._suppressor
-
-    def _text(self, file: str) -> str:
-        """The text of a file that may hold suppressions; "" where it holds none or was read."""
-        if not file or file in self._read:
-            return ""
-        self._read.add(file)
-        try:
-            with open(file, encoding="utf-8", errors="replace") as handle:
-                text = handle.read()
-        except OSError:  # stdin, or gone since its commands were read
-            return ""
-        return text if _MARK in text else ""
 
     def close(self) -> tuple[Unused, ...]:
         """Write the baseline, tell of it on stderr, and give the suppressions nobody needed.

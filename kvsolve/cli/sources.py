@@ -68,7 +68,11 @@ def environment(pairs: Sequence[str]) -> dict[str, str]:
 
 
 def read_sources(
-    command: Sequence[str] | None, files: Sequence[str], env: Mapping[str, str]
+    command: Sequence[str] | None,
+    files: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    sure: bool = True,
 ) -> Iterator[Source | SourceError]:
     """Every command to judge, or what is wrong with a file, in order.
 
@@ -76,6 +80,7 @@ def read_sources(
         command: Tokens behind ``--``.
         files: Files and folders; ``-`` is stdin.
         env: Values of ``--env``, for the variables of scripts.
+        sure: A file that is named holds a command; otherwise one without is passed over.
 
     Raises:
         SourceError: There is nothing to judge at all.
@@ -92,7 +97,7 @@ def read_sources(
     for file in files:
         if file == "-":
             text = sys.stdin.read(LARGEST)
-            yield from sources_in(Document("stdin", text), env)
+            yield from sources_in(Document("stdin", text), env, sure=sure)
             continue
         for met in documents([file]):
             if isinstance(met, SkippedError):
@@ -100,7 +105,7 @@ def read_sources(
             elif isinstance(met, FileError):
                 yield _problem(met)
             else:
-                yield from sources_in(met.document, env, sure=met.sure)
+                yield from sources_in(met.document, env, sure=met.sure and sure)
 
 
 def sources_in(

@@ -17,7 +17,7 @@ WORDS = st.sampled_from([
 OPTIONS = st.sampled_from([
     "--sglang", "--gpu", "--gpus", "--model-config", "--family", "--env", "--stage", "--limit-s",
     "--fail-on", "--allow-unknown", "--format", "--effective", "--notes", "--gp", "--help", "-x",
-    "--exit-zero", "--settings", "--baseline", "--write-baseline",
+    "--exit-zero", "--settings", "--baseline", "--write-baseline", "--skip-others",
 ])  # fmt: skip
 TOKENS = st.one_of(WORDS, OPTIONS, st.builds("{}={}".format, OPTIONS, WORDS))
 
