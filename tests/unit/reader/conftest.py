@@ -45,7 +45,10 @@ class ServerArgs:
         pass
 """
 NAMES = FactNames(
-    functions={"sglang.srt.utils:is_fast": "gpu.is_fast"},
+    functions={
+        "sglang.srt.utils:is_fast": "gpu.is_fast",
+        "torch.cuda.get_device_capability": "gpu.torch_capability",
+    },
     helpers={"sglang.srt.utils:describe": "describe"},
 )
 
