@@ -155,8 +155,11 @@ class _Builder:
             "validator" if code in self.confirmed else "source",
         )
         flags = self.wording.flags(getattr(step, "value", step.when))
-        message = self.wording.crash(place.symbol if place else "argument resolution", flags)
         slug = f"breaks-in-{_dashed(function)}" if function else "breaks"
+        told = self.wording.broken(step)
+        if told is not None:
+            return EntryInfo(code, slug, "crash", *told, flags, where, crash=True)
+        message = self.wording.crash(place.symbol if place else "argument resolution", flags)
         return EntryInfo(code, slug, "crash", message, None, flags, where, crash=True)
 
     def _late(self, step: Refuse, data: Mapping[str, Any]) -> EntryInfo:

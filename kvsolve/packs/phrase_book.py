@@ -37,15 +37,21 @@ class PhraseBook:
             with its preposition, as in "on AMD GPUs".
         values: Fact, attribute or named result -> noun phrase for its value.
         premises: Conditions that hold in every ordinary launch and are left out: fact or result.
+        breaks: Fact or named result that makes upstream break -> (reason, remedy).
     """
 
     holds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     premises: frozenset[str] = frozenset()
+    breaks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
 
     def held(self, name: str) -> tuple[str, str] | None:
         """The phrases of a fact or result, found also under its name without a number."""
         return self.holds.get(name) or self.holds.get(_NUMBER.sub("", name))
+
+    def broken(self, name: str) -> tuple[str, str] | None:
+        """Reason and remedy of a break that a fact or result makes."""
+        return self.breaks.get(name) or self.breaks.get(_NUMBER.sub("", name))
 
     def value(self, name: str) -> str | None:
         """The noun phrase of a fact, result or attribute."""
@@ -55,7 +61,9 @@ class PhraseBook:
     def from_data(cls, data: Mapping[str, Any]) -> PhraseBook:
         """The book from the parsed ``phrases.toml``."""
         holds = {name: (pair[0], pair[1]) for name, pair in data.get("holds", {}).items()}
-        return cls(holds, dict(data.get("values", {})), frozenset(data.get("premises", ())))
+        breaks = {name: (pair[0], pair[1]) for name, pair in data.get("breaks", {}).items()}
+        values, premises = dict(data.get("values", {})), frozenset(data.get("premises", ()))
+        return cls(holds, values, premises, breaks)
 
 
 def listed(items: list[str], word: str = "or", most: int = _MOST_LISTED) -> str:

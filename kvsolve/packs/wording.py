@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, is_constant, walk
-from kvsolve.model.program import Let, Program, Refuse, Set
+from kvsolve.model.program import Let, Need, Program, Refuse, Set
 from kvsolve.packs.code_units import plain_text
 from kvsolve.packs.logic_words import conjuncts, exclusions_joined, without_implied
 from kvsolve.packs.phrase_book import Phrase, PhraseBook, UnphrasedError, listed, shown_value
@@ -15,6 +15,8 @@ from kvsolve.packs.sentences import circumstances, most_telling, together, witho
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from kvsolve.model.program import Step
 
 __all__ = ["Wording"]
 
@@ -65,6 +67,14 @@ class Wording:
             f"SGLang does not refuse this on purpose: its code breaks in {function}{reads}, on "
             "values that it does not expect, often on a flag left unset."
         )
+
+    def broken(self, step: Step) -> tuple[str, str] | None:
+        """Reason and remedy of a step that only breaks, where the pack words what breaks it."""
+        value = step.value if isinstance(step, Need) else None
+        if not isinstance(value, Expr) or value.op != "crash":
+            return None
+        named = (str(t.args[0]) for t in walk(step.when) if t.op in ("fact", "ref"))
+        return next((told for name in named if (told := self.book.broken(name))), None)
 
     def flags(self, operand: Operand) -> tuple[str, ...]:
         """Dests of the flags that take part in a condition: read directly first, then through
