@@ -35,7 +35,6 @@ def prepare(release: str, gpu: str, model: str) -> Prepared:
     """The context, with everything made that a repair needs."""
     facts = context_facts(release, gpu_profile(gpu), find_model(model))
     prepared = Prepared(load_pack(release), Context(release, gpu, 8, model, "table", facts))
-    prepared.specialise()
     network_of(prepared)
     return prepared
 
@@ -66,6 +65,7 @@ def main() -> None:
     release, gpu, model = (*sys.argv[1:4], *usual[len(sys.argv) - 1 :])
     start = time.process_time()
     prepared = prepare(release, gpu, model)
+    prepared.expect_many(next(invalid_configs(prepared, model)))
     print(f"{release} on {gpu}, {model}: prepared in {time.process_time() - start:.1f} s")
     for k in (1, 3):
         report(k, list(measure(prepared, model, k)))

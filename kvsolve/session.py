@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from collections import OrderedDict
 from dataclasses import field, replace
+from itertools import compress, islice
+from operator import is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -341,8 +343,12 @@ def _release(wanted: str | None, image: str | None) -> tuple[Pack, str]:
 
 def _config(pack: Pack, parsed: ParsedCommand) -> Config:
     """The server arguments' fields as the parsed command fills them."""
-    values = parsed.values
-    fields = {name: values.get(name, default) for name, default in pack.flags.fields.items()}
+    values, defaults = parsed.values, pack.flags.defaults
+    fields = dict(pack.flags.initial)
+    # The parser starts from the table's own defaults, in their order, so nearly all are the same.
+    differ = compress(values, map(is_not, values.values(), defaults.values()))
+    more = islice(values, len(defaults), None)
+    fields.update((name, values[name]) for name in (*differ, *more) if name in fields)
     given = {dest: g.spelling for dest, g in parsed.given.items() if dest in fields}
     if fields.get("model_path") is None:
         # The parser's finding says that it is missing; the rest is judged for some model.

@@ -15,6 +15,7 @@ from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.sources import environment
 from kvsolve.errors import KvsolveError
 from kvsolve.model.finding import STAGES
+from kvsolve.outputs.result_line import compact, result_line
 from kvsolve.session import Request
 
 if TYPE_CHECKING:
@@ -64,15 +65,10 @@ def batch(
     bad = 0
     write = sys.stdout.write
     for number, text in _lines(file):
-        answer = _answer(text, defaults, asked, top if fix else 0)
-        if "error" in answer:
-            bad += 1
-            answer["line"] = number
-        write(_dumps(answer) + "\n")
+        answer, good = _answer(number, text, defaults, asked, top if fix else 0)
+        bad += not good
+        write(answer + "\n")
     return 2 if bad else 0
-
-
-_dumps = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=str).encode
 
 
 def _lines(file: str) -> Iterator[tuple[int, str]]:
@@ -93,7 +89,10 @@ def _full(handle: IO[str]) -> Iterator[tuple[int, str]]:
     return ((number, line) for number, line in enumerate(handle, 1) if line.strip())
 
 
-def _answer(text: str, defaults: Mapping[str, Any], asked: Asked, top: int) -> dict[str, Any]:
+def _answer(
+    number: int, text: str, defaults: Mapping[str, Any], asked: Asked, top: int
+) -> tuple[str, bool]:
+    """The answer to a line, as a line, and whether there is one."""
     ident = None
     try:
         line = _object(text)
@@ -102,13 +101,13 @@ def _answer(text: str, defaults: Mapping[str, Any], asked: Asked, top: int) -> d
         result = session().judge(question)
         if top:
             answer = fix_of(question, result, top=top, limit_s=asked.limit_s).to_dict()
-        else:
-            answer = hider(question).result(result).to_dict()
+            return compact({"id": ident, **answer}), True
+        return result_line(hider(question).result(result), ident), True
     except KvsolveError as error:
-        return {"id": ident, "error": str(error)}
+        problem = str(error)
     except RecursionError:
-        return {"id": ident, "error": "a value is nested too deeply"}
-    return answer if "id" in answer else {"id": ident, **answer}
+        problem = "a value is nested too deeply"
+    return compact({"id": ident, "error": problem, "line": number}), False
 
 
 def _object(text: str) -> dict[str, Any]:
@@ -123,7 +122,7 @@ def _object(text: str) -> dict[str, Any]:
         raise LineError("the line is no JSON object")
     if "\\u" in text:
         try:
-            _dumps(line).encode()
+            compact(line).encode()
         except UnicodeEncodeError:
             raise LineError("the line holds an escape that is half a character") from None
     return line

@@ -82,7 +82,9 @@ def _take(values: dict[str, Any], name: str, given: str | None) -> bool:
         return given in FORMATS
     if option.kind in ("text", "path"):
         values[option.name] = given
-    elif option.kind == "texts":
+        # Typer makes the current folder of an empty path.
+        return option.kind == "text" or bool(given)
+    if option.kind == "texts":
         values[option.name] = (*values.get(option.name, ()), given)
     elif option.kind == "choice":
         values[option.name] = given

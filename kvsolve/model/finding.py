@@ -251,8 +251,17 @@ class CheckResult:
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of a result, as design.md fixes it."""
+        head, tail = self.around_values()
+        values = {
+            "effective": dict(self.effective.items()),
+            "provenance": dict(self.provenance.items()),
+        }
+        return head | values | tail
+
+    def around_values(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """What stands before ``effective`` and ``provenance`` in the JSON, and what after."""
         out: dict[str, Any] = {} if self.ident is None else {"id": self.ident}
-        return out | {
+        out |= {
             "source": self.source.to_dict() if self.source else None,
             "argv": list(self.argv),
             "sglang": self.sglang,
@@ -261,8 +270,8 @@ class CheckResult:
             "judged_to": self.judged_to,
             "verdict": str(self.verdict),
             "findings": [f.to_dict() for f in self.findings],
-            "effective": dict(self.effective.items()),
-            "provenance": dict(self.provenance.items()),
+        }
+        return out, {
             "not_modelled": list(self.not_modelled),
             "unknown": list(self.unknown),
             "profiles": [p.to_dict() for p in self.profiles],

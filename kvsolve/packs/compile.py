@@ -33,7 +33,7 @@ __all__ = [
     "initial_slots",
 ]
 
-_UNSET = object()
+UNSET = object()
 
 
 class FactTable(dict[str, Any]):
@@ -53,20 +53,43 @@ class FactTable(dict[str, Any]):
         raise Unknown(name)
 
 
-class _Unknowable:
-    """The value of a slot that only a machine can tell; using it says which one it is."""
+class Unknowable:
+    """The value of a slot that only a machine can tell; using it says which one it is.
+
+    A comparison, a test and arithmetic use it. Where a value is only handed on, looked at by its
+    identity, or given to a function, generated code asks :func:`_known` first.
+
+    Attributes:
+        label: What is not known; None where upstream would crash.
+    """
 
     __slots__ = ("label",)
 
-    def __init__(self, label: str) -> None:
+    def __init__(self, label: str | None) -> None:
         self.label = label
+
+    def _refuse(self, *_: Any) -> Any:
+        raise Crash if self.label is None else Unknown(self.label)
+
+    __bool__ = __hash__ = __contains__ = __iter__ = _refuse
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __sub__ = __rsub__ = __floordiv__ = __rfloordiv__ = __truediv__ = __rtruediv__ = _refuse
+    __add__ = __radd__ = __mul__ = __rmul__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse
+    __lshift__ = __rlshift__ = __neg__ = __abs__ = __int__ = __float__ = __index__ = _refuse
+    __len__ = __getitem__ = __getattr__ = __str__ = __format__ = _refuse
+    __or__ = __ror__ = __and__ = __rand__ = __xor__ = __rxor__ = __rshift__ = __rrshift__ = _refuse
 
 
 def _known(value: Any) -> Any:
     """A slot's value, if it is known."""
-    if type(value) is _Unknowable:
-        raise Unknown(value.label)
+    if type(value) is Unknowable:
+        value._refuse()
     return value
+
+
+def _fault(error: Exception) -> Unknowable:
+    """Stands for a value that could not be computed."""
+    return Unknowable(error.args[0] if isinstance(error, Unknown) else None)
 
 
 def _again(error: Exception) -> Any:
@@ -74,22 +97,23 @@ def _again(error: Exception) -> Any:
 
 
 def _shown(value: Any) -> Any:
-    return None if type(value) is _Unknowable else value
+    return None if type(value) is Unknowable else value
 
 
 def _raise(exception: type[Exception], name: str) -> Any:
     raise exception(name)
 
 
-_GLOBALS: dict[str, Any] = {
+SCOPE: dict[str, Any] = {
     "__builtins__": {},
     "Write": Write,
-    "unset": _UNSET,
+    "unset": UNSET,
     "again": _again,
     "Exception": Exception,
     "Unknown": Unknown,
-    "unknowable": _Unknowable,
+    "unknowable": Unknowable,
     "known": _known,
+    "fault": _fault,
     "shown": _shown,
     "call": call_function,
     "method": call_method,
@@ -127,13 +151,13 @@ class CompiledProgram:
 
     def __init__(self, code: CodeType, kept: int, exact: Callable[[], Program]) -> None:
         self.code, self.kept, self._exact = code, kept, exact
-        scope = dict(_GLOBALS)
+        scope = dict(SCOPE)
         exec(code, scope)  # our own output from checked terms, see the module docstring
         self._run: Callable[..., None] = scope["run"]
 
     def marshal(self) -> bytes:
         """The code, for a cache that this Python version alone can read."""
-        return marshal.dumps((_without_lines(self.code), self.kept))
+        return marshal.dumps((without_lines(self.code), self.kept))
 
     @classmethod
     def unmarshal(cls, data: bytes, exact: Callable[[], Program]) -> CompiledProgram:
@@ -158,7 +182,7 @@ class CompiledProgram:
         unknown: list[tuple[int, str]] = []
         memory = facts.memory.get(self)
         if memory is None:
-            memory = facts.memory[self] = [_UNSET] * self.kept
+            memory = facts.memory[self] = [UNSET] * self.kept
         out = (trace.refusals, trace.writes, trace.values, unknown)
         try:
             self._run(values, given, facts, memory, *out)
@@ -184,9 +208,9 @@ def initial_slots(values: Mapping[str, Any], given: Container[str]) -> dict[str,
     return slots
 
 
-def _without_lines(code: CodeType) -> CodeType:
+def without_lines(code: CodeType) -> CodeType:
     """The same code without line numbers: nearly half of it, and of use to nobody."""
-    constants = tuple(_without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts)
+    constants = tuple(without_lines(c) if isinstance(c, CodeType) else c for c in code.co_consts)
     return code.replace(co_linetable=b"", co_consts=constants)
 
 
@@ -210,17 +234,17 @@ class Predicate:
 
     def __init__(self, code: CodeType, kept: int) -> None:
         self._code, self._kept = code, kept
-        scope = dict(_GLOBALS)
+        scope = dict(SCOPE)
         exec(code, scope)  # our own output from checked terms, see the module docstring
         self._run: Callable[..., Any] = scope["run"]
 
     def __call__(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> Any:
         """The operand's value for flags as parsed and facts by name."""
-        return self._run(values, facts, [_UNSET] * self._kept)
+        return self._run(values, facts, [UNSET] * self._kept)
 
     def marshal(self) -> bytes:
         """The code, for a cache that this Python version alone can read."""
-        return marshal.dumps((_without_lines(self._code), self._kept))
+        return marshal.dumps((without_lines(self._code), self._kept))
 
     @classmethod
     def unmarshal(cls, data: bytes) -> Predicate:
@@ -237,7 +261,7 @@ def compile_predicate(operand: Operand) -> Predicate:
     from kvsolve.packs.program_source import indented
     from kvsolve.packs.term_source import TermWriter, uses
 
-    def slot(name: str, version: int) -> str:
+    def slot(name: str, version: int, used: bool) -> str:
         if version:
             raise TypeError(f"{name}@{version} is no input")
         return f"V[{name!r}]"

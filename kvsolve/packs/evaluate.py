@@ -9,7 +9,7 @@ where something does, it hands the run over to :func:`interpret`.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown
 from kvsolve.model.noun import dataclass
@@ -26,8 +26,7 @@ class NotReached(Exception):
     """An expression reads a value that an earlier crash left undefined."""
 
 
-@dataclass(frozen=True, slots=True)
-class Write:
+class Write(NamedTuple):
     """A ``set`` that fired: which step, and the slot's value before and after."""
 
     step: int

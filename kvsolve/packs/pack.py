@@ -16,11 +16,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kvsolve import __version__
 from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
+from kvsolve.model.overlay import Shared
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from kvsolve.packs.units import Units
 
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
 
@@ -76,6 +79,7 @@ class Pack:
         flags: Its command-line options.
         steps: What each step of the program is, by position.
         compiled: The program as a function.
+        runs: How often it was run, whatever the context.
     """
 
     def __init__(
@@ -85,17 +89,58 @@ class Pack:
         steps: tuple[StepInfo, ...],
         compiled: CompiledProgram,
         tables: Mapping[str, Any],
+        key: str = "",
     ) -> None:
         self.release = release
         self.flags = flags
         self.steps = steps
         self.compiled = compiled
         self._tables = tables
+        self._key = key
+        self._units: Units | None = None
+        self._units_missing = False
+        self.runs = 0
 
     @cached_property
     def program(self) -> Any:
         """The program with its terms: argument resolution as read, then the curated late stages."""
         return read_full_program(self.release)
+
+    def units(self, *, make: bool) -> Units | None:
+        """The program in units, for many runs in one context; kept from start to start.
+
+        Args:
+            make: Make them where they are not kept, which takes some seconds.
+        """
+        if self._units is None and not self._units_missing:
+            from kvsolve.packs.units import Units
+
+            kept = read_cached(f"{self.release}.units", self._key)
+            self._units_missing = kept is None
+            self._units = None if kept is None else Units.unmarshal(kept)
+        if self._units is None and make:
+            from kvsolve.packs.units import compile_units
+
+            self._units = compile_units(self.program)
+            write_cached(f"{self.release}.units", self._key, self._units.marshal())
+        return self._units
+
+    @cached_property
+    def written(self) -> tuple[str | None, ...]:
+        """For each step the resolved slot that it sets, None for any other step."""
+        names = (s.name if s.kind == "set" else "." for s in self.steps)
+        return tuple(None if "." in name else name for name in names)
+
+    @cached_property
+    def effective(self) -> Shared:
+        """The defaults of all modelled flags: what runs where nobody says or writes anything."""
+        initial = self.flags.initial
+        return Shared({d: value for d, value in initial.items() if d in self.modelled})
+
+    @cached_property
+    def provenance(self) -> Shared:
+        """Where these come from."""
+        return Shared(dict.fromkeys(self.effective.values, "default"))
 
     @cached_property
     def catalog(self) -> Any:
@@ -213,10 +258,10 @@ def load_pack(wanted: str) -> Pack:
     key = f"{__version__}\n{stamp(_sources(release))}"
     kept = read_cached(f"{release}.pack", key)
     if kept is not None:
-        return _restore(release, marshal.loads(kept))
+        return _restore(release, marshal.loads(kept), key)
     made = marshal.dumps(_build(release))
     write_cached(f"{release}.pack", key, made)
-    return _restore(release, marshal.loads(made))
+    return _restore(release, marshal.loads(made), key)
 
 
 def _build(release: str) -> tuple[Any, ...]:
@@ -246,7 +291,7 @@ def _build(release: str) -> tuple[Any, ...]:
     return flags.to_plain(), steps, compiled.marshal(), tables
 
 
-def _restore(release: str, plain: tuple[Any, ...]) -> Pack:
+def _restore(release: str, plain: tuple[Any, ...], key: str) -> Pack:
     flags, steps, code, tables = plain
     pack: Pack
 
@@ -259,5 +304,6 @@ def _restore(release: str, plain: tuple[Any, ...]) -> Pack:
         tuple(map(StepInfo._make, steps)),
         CompiledProgram.unmarshal(code, exact),
         tables,
+        key,
     )
     return pack

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.expression import Operand
 
-__all__ = ["TermWriter", "uses"]
+__all__ = ["TermWriter", "below", "harmless", "reads_facts_only", "uses"]
 
 _INLINE = {
     "eq": "==",
@@ -48,33 +48,52 @@ class TermWriter:
 
     Attributes:
         before: Statements that must stand before the one being written.
+        given: Source of terms that are computed elsewhere.
+        risks: How often what was written reads a value that may not be known.
         closed: Functions for terms that read facts only; their number is the length of ``C``.
     """
 
-    def __init__(self, shared: Mapping[Expr, int], slot: Callable[[str, int], str]) -> None:
+    def __init__(self, shared: Mapping[Expr, int], slot: Callable[[str, int, bool], str]) -> None:
         self.shared = shared
         self.slot = slot
         self.before: list[str] = []
-        self.made: dict[Expr, str] = {}
+        self.made: dict[Expr, tuple[str, bool]] = {}
+        self.risks = 0
+        self.given: dict[Expr, Callable[[bool], str]] = {}
         self.closed: list[str] = []
         self.kept: dict[Expr, str] = {}
         self.bound = 0
         self.count = 0
 
-    def text(self, operand: Operand) -> str:
-        """Source of an operand's value, bracketed so that it can stand anywhere."""
+    def text(self, operand: Operand, *, used: bool = False) -> str:
+        """Source of an operand's value, bracketed so that it can stand anywhere.
+
+        Args:
+            operand: What to write.
+            used: The value goes into a comparison or a test, which a value that is not known
+                refuses by itself.
+        """
         if not isinstance(operand, Expr):
             return self.literal(operand)
-        if operand.op != "fact" and _reads_facts_only(operand):
-            return self.keep(operand)
+        if operand.op == "ref":
+            name, version = operand.args
+            return self.slot(name, version, used)
+        if operand.op != "fact" and reads_facts_only(operand):
+            return self.keep(operand, used)
+        if operand in self.given:
+            return self.given[operand](used)
         if self.bound or self.shared.get(operand, 0) < 2:
+            if used and operand.op == "if":
+                return self.choice(*operand.args, used=True)
             return self.term(operand)
         found = self.made.get(operand)
         if found is None:
             found = self.made[operand] = self.share(operand)
-        return found
+        source, risky = found
+        self.risks += risky
+        return source
 
-    def keep(self, operand: Expr) -> str:
+    def keep(self, operand: Expr, used: bool) -> str:
         """Give a term that reads facts only its place in ``C``; the source that reads it."""
         found = self.kept.get(operand)
         if found is None:
@@ -85,18 +104,24 @@ class TermWriter:
             self.kept[operand] = found
         return found
 
-    def share(self, operand: Expr) -> str:
-        """Give a term a variable; the source that reads it."""
-        body = self.term(operand)
+    def share(self, operand: Expr) -> tuple[str, bool]:
+        """Give a term a variable; the source that reads it, and whether that may raise."""
+        body, risky = self.risked(operand)
         self.count += 1
         name = f"t{self.count}"
-        if _harmless(operand) and "known(" not in body:
+        if not risky:
             self.before.append(f"{name} = {body}")
-            return name
+            return name, False
         self.before.append(
             f"try: {name} = {body}\nexcept Exception as e: {name} = unset; e{name} = e"
         )
-        return f"({name} if {name} is not unset else again(e{name}))"
+        return f"({name} if {name} is not unset else again(e{name}))", True
+
+    def risked(self, operand: Expr) -> tuple[str, bool]:
+        """Source of a term, computed where it stands, and whether that may raise."""
+        before = self.risks
+        body = self.term(operand)
+        return body, self.risks > before or not harmless(operand)
 
     def statements(self) -> Iterator[str]:
         """What has to stand before the statement just written, and forget it."""
@@ -106,12 +131,12 @@ class TermWriter:
     def test(self, operand: Operand) -> str:
         """Source of an operand where only its truth matters."""
         if isinstance(operand, Expr) and operand.op in ("and", "or"):
-            if _reads_facts_only(operand):
+            if reads_facts_only(operand) or operand in self.given:
                 return self.text(operand)
             if not self.bound and self.shared.get(operand, 0) >= 2:
                 return self.text(operand)
             return "(" + f" {operand.op} ".join(self.test(a) for a in operand.args) + ")"
-        return self.text(operand)
+        return self.text(operand, used=True)
 
     def literal(self, value: Any) -> str:
         """Source of a constant, or of a tuple that may hold terms.
@@ -144,7 +169,10 @@ class TermWriter:
             return f"add({self.text(e.args[0])}, {self.text(e.args[1])})"
         if e.op in _INLINE:
             a, b = e.args
-            return f"({self.text(a)} {_INLINE[e.op]} {self.text(b)})"
+            # What is wrong with the left operand is told before anything that the right one does.
+            quiet = is_constant(b) or (isinstance(b, Expr) and b.op == "ref")
+            left, right = self.text(a, used=quiet), self.text(b, used=True)
+            return f"({left} {_INLINE[e.op]} {right})"
         if e.op in ("mul", "mod", "pow", "lshift", "item"):
             return f"{e.op}({self.text(e.args[0])}, {self.text(e.args[1])})"
         raise TypeError(f"no code for the operation {e.op}")
@@ -152,9 +180,6 @@ class TermWriter:
     def arguments(self, operands: Iterable[Operand]) -> str:
         """Source of operands, separated by commas."""
         return ", ".join(self.text(o) for o in operands)
-
-    def _ref(self, name: str, version: int) -> str:
-        return self.slot(name, version)
 
     def _fact(self, name: str) -> str:
         return f"F[{name!r}]"
@@ -189,7 +214,12 @@ class TermWriter:
         return f"(not {self.test(operand)})"
 
     def _if(self, test: Operand, then: Operand, other: Operand) -> str:
-        return f"({self.text(then)} if {self.test(test)} else {self.text(other)})"
+        return self.choice(test, then, other, used=False)
+
+    def choice(self, test: Operand, then: Operand, other: Operand, *, used: bool) -> str:
+        """Source of a conditional."""
+        yes, no = self.text(then, used=used), self.text(other, used=used)
+        return f"({yes} if {self.test(test)} else {no})"
 
     def _is(self, a: Operand, b: Operand) -> str:
         if b is None or isinstance(b, bool):
@@ -272,14 +302,14 @@ _OPTIONAL = "draft."
 """Root of the facts that most contexts lack: looked up where they are needed, not early."""
 
 
-def _harmless(operand: Operand) -> bool:
+def harmless(operand: Operand) -> bool:
     """Whether a term can be computed early: it cannot crash as long as its facts are there."""
     if not isinstance(operand, Expr):
         return True
     found = _safe.get(operand)
     if found is None:
         found = (operand.op == "fact" and not operand.args[0].startswith(_OPTIONAL)) or (
-            not crashes_by_itself(operand) and all(_harmless(c) for c in children(operand))
+            not crashes_by_itself(operand) and all(harmless(c) for c in children(operand))
         )
         _safe[operand] = found
     return found
@@ -288,14 +318,14 @@ def _harmless(operand: Operand) -> bool:
 _closed: dict[Expr, bool] = {}
 
 
-def _reads_facts_only(operand: Operand) -> bool:
+def reads_facts_only(operand: Operand) -> bool:
     """Whether a term's value is the same for every configuration in a context."""
     if not isinstance(operand, Expr):
         return True
     found = _closed.get(operand)
     if found is None:
         found = operand.op not in ("ref", "var", "opaque", "crash", "any", "collect") and all(
-            _reads_facts_only(c) for c in _below(operand)
+            reads_facts_only(c) for c in below(operand)
         )
         _closed[operand] = found
     return found
@@ -319,11 +349,12 @@ def uses(operands: Iterable[Operand]) -> Counter[Expr]:
             count[term] += 1
         if term not in seen:
             seen.add(term)
-            stack.extend(_below(term))
+            stack.extend(below(term))
     return count
 
 
-def _below(term: Expr) -> Iterator[Expr]:
+def below(term: Expr) -> Iterator[Expr]:
+    """The terms right below a term, those in a tuple included."""
     for child in children(term):
         if isinstance(child, Expr):
             yield child

@@ -1,16 +1,18 @@
 """check: run a configuration through the program and say everything that fires.
 
-A :class:`Prepared` holds a pack in a context. The first configurations run on the full program;
-once a context proves to be used often, facts are folded away and the smaller residual program takes
-over. Both give the same trace.
+A :class:`Prepared` holds a pack in a context. The first configurations run on the whole program;
+once a context proves to be used often, one run is kept as its baseline, and others run only what
+differs from it. Both give the same trace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import compress
+from operator import is_not, itemgetter
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from kvsolve.model.context import Config
 from kvsolve.model.finding import (
     STAGES,
     CheckResult,
@@ -20,17 +22,24 @@ from kvsolve.model.finding import (
     Verdict,
     stage_rank,
 )
-from kvsolve.packs.compile import CompiledProgram, FactTable
-from kvsolve.packs.evaluate import Failure, Trace, Write
+from kvsolve.model.overlay import Overlay, Shared
+from kvsolve.packs.compile import FactTable, Unknowable
 
 if TYPE_CHECKING:
-    from kvsolve.model.context import Config, Context
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kvsolve.model.context import Context
+    from kvsolve.packs.evaluate import Failure, Trace
     from kvsolve.packs.pack import Pack
+    from kvsolve.packs.units import Baseline
 
 __all__ = ["Prepared", "check", "judge", "not_modelled"]
 
-_SPECIALISE_AFTER = 3000
-"""Runs of one context after which folding its facts pays (it costs about as much as these)."""
+_OF_CONTEXT = 20
+"""Runs of a context after which a baseline pays: making one costs about as much as these."""
+_OF_RELEASE = 1000
+"""Runs of a release after which its program is cut into units. That costs ten times as much as
+these, but it is kept for later starts."""
 
 
 class Prepared:
@@ -49,29 +58,51 @@ class Prepared:
         self.facts = FactTable(context.facts)
         self._rank = stage_rank(self.stage)
         self._runs = 0
-        self._fast: _Specialised | None = None
+        self._baseline: Baseline | None = None
         judged = {stage: stage_rank(stage) <= self._rank for stage in STAGES}
         self._judged = tuple([judged[s.stage] for s in pack.steps])
 
     def trace(self, config: Config) -> Trace:
         """Run a configuration; steps are positions in ``pack.program``."""
-        if self._fast is None:
+        if self._baseline is None:
             self._runs += 1
-            if self._runs <= _SPECIALISE_AFTER:
-                return self._run_full(config)
-            self.specialise()
-        assert self._fast is not None
-        # A run that crashes or lacks a fact is told by the full program, so that what is said does
-        # not depend on how often a context was used.
-        return self._fast.attempt(config) or self._run_full(config)
-
-    def _run_full(self, config: Config) -> Trace:
+            self.pack.runs += 1
+            if self._runs % _OF_CONTEXT == 0:
+                self._set_baseline(config, make=self.pack.runs >= _OF_RELEASE)
+        if self._baseline is not None:
+            found = self._baseline.attempt(config.values, config.given)
+            # A run that crashes or lacks a fact is told by the whole program, so that what is said
+            # does not depend on how often a context was used.
+            if found is not None:
+                return found
         return self.pack.compiled.run(config.values, config.given, self.facts)
 
-    def specialise(self) -> None:
-        """Fold the context's facts away now; later runs are several times faster."""
-        if self._fast is None:
-            self._fast = _Specialised(self.pack, self.facts)
+    def expect_many(self, config: Config) -> None:
+        """Make now what many runs need; a run then costs what differs from the defaults.
+
+        Args:
+            config: Any configuration that will be asked for.
+        """
+        if self._baseline is None:
+            self._set_baseline(config, make=True)
+
+    def _set_baseline(self, config: Config, *, make: bool) -> None:
+        """Keep a run of the defaults; of the configuration itself where the defaults crash."""
+        units = self.pack.units(make=make)
+        if units is None:
+            return
+        for base in (self._defaults(config), config):
+            self._baseline = units.baseline(base.values, base.given, self.facts)
+            if self._baseline is not None:
+                return
+
+    def _defaults(self, config: Config) -> Config:
+        """A configuration with only what has no default."""
+        flags = self.pack.flags
+        needed = {flags.by_spelling(name).dest for name in flags.required}
+        kept = {n: v for n, v in config.values.items() if n in needed or n not in flags.initial}
+        values = {n: kept.get(n, flags.initial.get(n)) for n in config.values}
+        return Config(values, {d: s for d, s in config.given.items() if d in needed})
 
     def broken(self, config: Config) -> tuple[int, ...]:
         """Steps at which upstream refuses or crashes, up to the stage judged, in order."""
@@ -96,32 +127,6 @@ class Prepared:
         return inline(self.pack.program, self.facts)
 
 
-class _Specialised:
-    """The residual program of a context, compiled."""
-
-    def __init__(self, pack: Pack, facts: FactTable) -> None:
-        from kvsolve.packs.compile import compile_program
-        from kvsolve.solve.specialise import specialise
-
-        residual = specialise(pack.program, facts)
-        self.facts = facts
-        self.origin = residual.origin
-        self.constants = residual.constants
-        self.compiled: CompiledProgram = compile_program(residual.program)
-
-    def attempt(self, config: Config) -> Trace | None:
-        compiled, origin = self.compiled, self.origin
-        found = compiled.attempt(config.values, config.given, self.facts)
-        if found is None:
-            return None
-        return Trace(
-            [origin[s] for s in found.refusals],
-            [Write(origin[w.step], w.before, w.after) for w in found.writes],
-            [Failure(origin[f.step], f.reason, f.detail) for f in found.failures],
-            {**self.constants, **found.values},
-        )
-
-
 def check(
     prepared: Prepared,
     config: Config,
@@ -140,7 +145,9 @@ def check(
         sglang_from: How the release was chosen.
     """
     trace = prepared.trace(config)
-    findings = (*problems, *_findings(prepared, config, trace, any(p.is_error for p in problems)))
+    rewritten = _rewritten(prepared.pack, config, trace)
+    stopped = any(p.is_error for p in problems)
+    findings = (*problems, *_findings(prepared, config, trace, rewritten, stopped))
     unknown = tuple(
         dict.fromkeys(
             f.detail
@@ -150,6 +157,7 @@ def check(
     )
     unmodelled = not_modelled(prepared.pack, config)
     context = prepared.context
+    effective = Overlay(lambda: _effective(prepared.pack, config, trace))
     return CheckResult(
         argv=argv,
         sglang=prepared.pack.release,
@@ -163,43 +171,11 @@ def check(
         judged_to=prepared.stage,
         verdict=judge(findings, unknown, unmodelled),
         findings=findings,
-        effective=Later(lambda: _effective(prepared.pack, config, trace)),
-        provenance=Later(lambda: _provenance(prepared.pack, config, trace)),
+        effective=effective,
+        provenance=Overlay(lambda: _provenance(prepared.pack, config, effective, rewritten)),
         not_modelled=unmodelled,
         unknown=unknown,
     )
-
-
-class Later(Mapping[str, Any]):
-    """A mapping that is made when somebody first looks into it."""
-
-    __slots__ = ("_made", "_make")
-
-    def __init__(self, make: Callable[[], dict[str, Any]]) -> None:
-        self._make = make
-        self._made: dict[str, Any] | None = None
-
-    def _all(self) -> dict[str, Any]:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
-
-    def keys(self) -> KeysView[str]:
-        """As of a dict: the views of a Mapping look every name up one by one."""
-        return self._all().keys()
-
-    def items(self) -> ItemsView[str, Any]:
-        """The same for the pairs."""
-        return self._all().items()
-
-    def __getitem__(self, name: str) -> Any:
-        return self._all()[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._all())
-
-    def __len__(self) -> int:
-        return len(self._all())
 
 
 def judge(
@@ -211,7 +187,9 @@ def judge(
     return Verdict.UNKNOWN if any(unknown) or any(unmodelled) else Verdict.VALID
 
 
-def _findings(prepared: Prepared, config: Config, trace: Trace, stopped: bool) -> Iterator[Finding]:
+def _findings(
+    prepared: Prepared, config: Config, trace: Trace, rewritten: Mapping[str, int], stopped: bool
+) -> Iterator[Finding]:
     errors = sorted(
         [(s, None) for s in trace.refusals]
         + [(f.step, f) for f in trace.failures if f.reason != "unknown"],
@@ -223,7 +201,7 @@ def _findings(prepared: Prepared, config: Config, trace: Trace, stopped: bool) -
         finding = _violation(prepared, config, step, failure, stopped)
         stopped = stopped or finding.is_error
         yield finding
-    yield from _rewrites(prepared.pack, config, trace)
+    yield from _rewrites(prepared.pack, config, trace, rewritten)
     yield from _reports(prepared, config, trace)
 
 
@@ -264,35 +242,44 @@ def spelling(pack: Pack, dest: str) -> str:
     return flags[0].name if flags else dest
 
 
-def _last_writes(pack: Pack, trace: Trace) -> dict[str, Write]:
-    """The last write of each resolved slot that changed something."""
-    return {pack.steps[w.step].name: w for w in trace.writes if "." not in pack.steps[w.step].name}
+def _rewritten(pack: Pack, config: Config, trace: Trace) -> dict[str, int]:
+    """Slots whose resolved value is not the one they came with, and the step that wrote it last."""
+    slots, values, final = pack.written, config.values, trace.values
+    last = {slots[step]: step for step, _, _ in trace.writes}
+    found = {}
+    for dest, step in last.items():
+        if dest is not None:
+            before, after = values.get(dest), final.get(dest)
+            if before is not after and not same_value(before, after):
+                found[dest] = step
+    return found
 
 
-def _rewrites(pack: Pack, config: Config, trace: Trace) -> Iterator[Finding]:
-    for dest, write in sorted(_last_writes(pack, trace).items(), key=lambda i: i[1].step):
-        before, after = config.values.get(dest), trace.values.get(dest)
+def _rewrites(
+    pack: Pack, config: Config, trace: Trace, rewritten: Mapping[str, int]
+) -> Iterator[Finding]:
+    for dest, step in sorted(rewritten.items(), key=itemgetter(1)):
+        before, typed = config.values.get(dest), dest in config.given
+        if before is None and not typed:
+            continue
         # A write whose value is not known leaves no effective value, and no rewrite to tell.
-        if dest not in trace.values or same_value(before, after) or dest not in pack.flags.defaults:
+        if dest not in trace.values or dest not in pack.flags.defaults:
             continue
-        typed = dest in config.given
-        if not typed and before is None:
-            continue
-        entry = pack.catalog.entry(write.step)
+        entry = pack.catalog.entry(step)
         yield Finding(
             code=entry.code,
             slug=entry.slug,
             kind=Kind.REWRITE,
             severity=Severity.WARNING if typed else Severity.NOTE,
-            stage=pack.steps[write.step].stage,
+            stage=pack.steps[step].stage,
             flags=_spelled(config, pack, (dest,)),
             message=entry.message,
             ground=entry.ground,
             remedy=entry.remedy,
             before=plain(before),
-            after=plain(after),
+            after=plain(trace.values[dest]),
             dest=dest,
-            step=write.step,
+            step=step,
         )
 
 
@@ -309,6 +296,10 @@ def plain(value: Any) -> Any:
 
 def same_value(a: Any, b: Any) -> bool:
     """Whether two values are the same, lists and tuples alike, ``True`` and ``1`` apart."""
+    if type(a) is Unknowable or type(b) is Unknowable:
+        return a is b
+    if type(a) is str or a is None:  # most are, and this is asked some dozens of times a run
+        return bool(a == b)
     if isinstance(a, (list, tuple)) and isinstance(b, (list, tuple)):
         return len(a) == len(b) and all(same_value(x, y) for x, y in zip(a, b, strict=True))
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
@@ -331,20 +322,38 @@ def _reports(prepared: Prepared, config: Config, trace: Trace) -> Iterator[Findi
         )
 
 
-def _effective(pack: Pack, config: Config, trace: Trace) -> dict[str, Any]:
-    written, modelled = trace.values, pack.modelled
-    return {
-        dest: written.get(dest, value) for dest, value in config.values.items() if dest in modelled
-    }
+Parts: TypeAlias = "tuple[Shared, dict[str, Any]]"
+"""Defaults, and what differs from them."""
 
 
-def _provenance(pack: Pack, config: Config, trace: Trace) -> dict[str, str]:
-    given, modelled = config.given, pack.modelled
-    out = {d: "user" if d in given else "default" for d in config.values if d in modelled}
-    for dest, write in _last_writes(pack, trace).items():
-        if dest in out and not same_value(config.values.get(dest), trace.values.get(dest)):
-            out[dest] = pack.catalog.entry(write.step).code
-    return out
+def _effective(pack: Pack, config: Config, trace: Trace) -> Parts:
+    values, initial = config.values, pack.flags.initial
+    if list(values) != list(initial):
+        shared, changes = Shared({d: values[d] for d in values if d in pack.modelled}), {}
+    else:
+        # One pass in C over some five hundred values, nearly all of them the table's own objects.
+        differ = compress(values, map(is_not, values.values(), initial.values()))
+        shared = pack.effective
+        changes = {dest: values[dest] for dest in differ if dest in shared.values}
+    defaults = shared.values
+    for dest, value in trace.values.items():
+        if dest in defaults and (value is not defaults[dest] or dest in changes):
+            changes[dest] = value
+    return shared, changes
+
+
+def _provenance(
+    pack: Pack, config: Config, effective: Overlay, rewritten: Mapping[str, int]
+) -> Parts:
+    shared, _ = effective.parts
+    known = shared.values
+    changes = {dest: "user" for dest in config.given if dest in known}
+    for dest, step in rewritten.items():
+        if dest in known:
+            changes[dest] = pack.catalog.entry(step).code
+    if shared is pack.effective:
+        return pack.provenance, changes
+    return Shared(dict.fromkeys(known, "default")), changes
 
 
 def not_modelled(pack: Pack, config: Config) -> tuple[str, ...]:

@@ -1,0 +1,233 @@
+"""Running a program on a configuration that differs little from one already run.
+
+Most flags of most commands keep their defaults, so most of a program would do what it did for the
+last command. :class:`Units` is a program cut into units (:mod:`kvsolve.packs.unit_source`). A
+:class:`Baseline` holds every value of one run in one context; another configuration then runs only
+the units that read something which differs, directly or through a unit that came out differently. A
+unit's outcome depends on the cells that it reads and on the context's facts alone, so the trace is
+that of a whole run.
+"""
+
+from __future__ import annotations
+
+import marshal
+from itertools import compress
+from operator import is_not
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kvsolve.packs.compile import SCOPE, UNSET, Unknowable, without_lines
+from kvsolve.packs.evaluate import Failure, Trace
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping
+    from types import CodeType
+
+    from kvsolve.model.program import Program
+    from kvsolve.packs.compile import FactTable
+    from kvsolve.packs.evaluate import Write
+
+__all__ = ["Baseline", "Units", "compile_units"]
+
+
+def unlike(a: Any, b: Any) -> bool:
+    """Whether any expression could tell two values apart; errs on the side of yes."""
+    kind = type(a)
+    if a is b or kind is not type(b):
+        return a is not b
+    if kind in _PLAIN:
+        return bool(a != b)
+    if kind in (list, tuple):
+        if a != b:
+            return True
+        # Equal items may still differ in type; of plain ones that is all, and compared in one go.
+        kinds = list(map(type, a))
+        return kinds != list(map(type, b)) or (
+            not _PLAIN.issuperset(kinds) and any(map(unlike, a, b))
+        )
+    if kind is dict:
+        return unlike(list(a), list(b)) or unlike(list(a.values()), list(b.values()))
+    if kind is float:  # 0.0 is equal to -0.0
+        return repr(a) != repr(b)
+    return a.label != b.label if kind is Unknowable else True
+
+
+_PLAIN = frozenset([str, int, bool, type(None), bytes])
+
+
+class _Layout(NamedTuple):
+    """What is to be known of units beside their code.
+
+    Attributes:
+        unit_of: For each step its unit.
+        readers: For each cell the units that read it.
+        parsed: Flag -> the cell of its value as parsed.
+        typed: Flag -> the cell of its value as typed.
+    """
+
+    unit_of: tuple[int, ...]
+    readers: tuple[tuple[int, ...], ...]
+    parsed: dict[str, int]
+    typed: dict[str, int]
+
+
+class Units:
+    """A program in units, ready to run."""
+
+    def __init__(self, code: CodeType, layout: tuple[Any, ...]) -> None:
+        self.code, self.layout = code, _Layout(*layout)
+        scope = {**SCOPE, "unlike": unlike}
+        exec(code, scope)  # our own output from checked terms, as in packs.compile
+        self.functions: tuple[Callable[..., None], ...] = scope["units"]
+        self.fix: Callable[[list[Any], FactTable], None] = scope["fix"]
+
+    def marshal(self) -> bytes:
+        """The code and its layout, for a cache that this Python version alone can read."""
+        return marshal.dumps((without_lines(self.code), tuple(self.layout)))
+
+    @classmethod
+    def unmarshal(cls, data: bytes | memoryview) -> Units:
+        """The inverse of :meth:`marshal`."""
+        return cls(*marshal.loads(data))
+
+    def baseline(
+        self, values: Mapping[str, Any], given: Collection[str], facts: FactTable
+    ) -> Baseline | None:
+        """Run all of it; None where a crash or a missing fact asks for the exact run.
+
+        Args:
+            values: Value of each flag as parsed.
+            given: Flags that were typed.
+            facts: Facts by name; they must not change while the baseline is used.
+        """
+        cells: list[Any] = [UNSET] * len(self.layout.readers)
+        for flag, cell in self.layout.parsed.items():
+            cells[cell] = values.get(flag)
+        for flag, cell in self.layout.typed.items():
+            cells[cell] = values.get(flag) if flag in given else None
+        self.fix(cells, facts)
+        out: tuple[Any, ...] = ([], [], {}, [])
+        marks = bytearray(b"\1" * len(self.functions))
+        try:
+            for unit in self.functions:
+                unit(cells, marks, facts, *out)
+        except Exception:
+            return None
+        return Baseline(self, dict(values), frozenset(given), facts, cells, _trace(*out))
+
+
+def _trace(
+    refusals: list[int], writes: list[Write], values: dict[str, Any], unknown: list[Any]
+) -> Trace:
+    return Trace(refusals, writes, [Failure(s, "unknown", label) for s, label in unknown], values)
+
+
+class Baseline:
+    """One run in one context, and how to run what differs from it."""
+
+    __slots__ = ("_cells", "_facts", "_given", "_names", "_units", "_values", "trace")
+
+    def __init__(
+        self,
+        units: Units,
+        values: dict[str, Any],
+        given: frozenset[str],
+        facts: FactTable,
+        cells: list[Any],
+        trace: Trace,
+    ) -> None:
+        self._units, self._values, self._given = units, values, given
+        self._names = list(values)
+        self._facts, self._cells = facts, cells
+        self.trace = trace
+
+    def attempt(self, values: Mapping[str, Any], given: Collection[str]) -> Trace | None:
+        """Run a configuration; None where a crash or a missing fact asks for the exact run.
+
+        Args:
+            values: Value of each flag as parsed.
+            given: Flags that were typed.
+        """
+        units, cells = self._units, self._cells.copy()
+        marks = bytearray(len(units.functions))
+        for cell in self._change(values, given, cells):
+            for unit in units.layout.readers[cell]:
+                marks[unit] = 1
+        trace = self.trace
+        refusals: list[int] = []
+        writes: list[Write] = []
+        unknown: list[tuple[int, str]] = []
+        final = trace.values.copy()
+        context = (self._facts, refusals, writes, final, unknown)
+        functions, following = units.functions, marks.find
+        at = following(1)
+        try:
+            while at >= 0:
+                functions[at](cells, marks, *context)
+                at = following(1, at + 1)
+        except Exception:
+            return None
+        # Units that ran have told anew what they do; of the others the baseline's word stands.
+        unit_of = units.layout.unit_of
+        refusals += [step for step in trace.refusals if not marks[unit_of[step]]]
+        writes += [write for write in trace.writes if not marks[unit_of[write.step]]]
+        failures = [Failure(step, "unknown", label) for step, label in unknown]
+        failures += [f for f in trace.failures if not marks[unit_of[f.step]]]
+        refusals.sort()
+        writes.sort()  # by step: none writes twice, so no value is ever compared
+        failures.sort(key=_step_of)
+        return Trace(refusals, writes, failures, final)
+
+    def _change(
+        self, values: Mapping[str, Any], given: Collection[str], cells: list[Any]
+    ) -> list[int]:
+        """Put what differs into its cells; the cells changed."""
+        changed: list[int] = []
+        names = self._names
+        if list(values) != names:
+            names = list({**self._values, **values})
+            differ = [n for n in names if values.get(n) is not self._values.get(n)]
+        else:
+            # One pass in C over some five hundred values, nearly all of them the very same object.
+            differ = list(compress(names, map(is_not, values.values(), self._values.values())))
+        layout = self._units.layout
+        for name in differ:
+            cell = layout.parsed.get(name)
+            value = values.get(name)
+            if cell is not None and unlike(value, cells[cell]):
+                cells[cell] = value
+                changed.append(cell)
+        for name in {*differ, *self._given.symmetric_difference(given)}:
+            cell = layout.typed.get(name)
+            value = values.get(name) if name in given else None
+            if cell is not None and unlike(value, cells[cell]):
+                cells[cell] = value
+                changed.append(cell)
+        return changed
+
+
+def _step_of(failure: Failure) -> int:
+    return failure.step
+
+
+_LARGEST = 12
+"""Larger units run in vain too often, many small ones cost more to call; flat from 10 to 16."""
+_DEAR = 3
+"""With 5, runs take half as long again; with 2, units only get more."""
+
+
+def compile_units(program: Program, *, largest: int = _LARGEST, dear: int = _DEAR) -> Units:
+    """Cut a program into units; takes about as long as compiling it whole.
+
+    Args:
+        program: What to cut.
+        largest: Steps of a unit at most.
+        dear: Operations from which on a term that several units share has a unit of its own.
+    """
+    from kvsolve.packs.unit_source import UnitWriter
+
+    writer = UnitWriter(program, largest, dear)
+    code = compile(writer.source(), "<kvsolve units>", "exec")
+    parsed, typed = writer.inputs_by_flag()
+    readers = tuple(tuple(units) for units in writer.readers())
+    layout = (tuple(writer.unit_of), readers, parsed, typed)
+    return Units(code, layout)
