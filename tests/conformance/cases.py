@@ -1,26 +1,38 @@
-"""Breaking and keeping cases of entries: ``tests/cases/*.jsonl``.
+"""The committed cases of entries (``tests/cases``), run through the real validator.
 
-A line is ``{"code", "kind": "breaks" | "keeps", "sglang", "gpu", "model", "argv"}``; with ``stage``
-it is judged to that stage only. A breaking case of a rewrite is accepted and has ``dest`` and
-``after``: the flag and the value that the entry gives it; one of a refusal in argument resolution
-has ``where``: the file and function that raise. Where ``checked`` is ``source``, the validator of
-a machine without a GPU did not bear the case out, so that only kvsolve is asked.
+A case says what a command does: a *breaking* one is refused, or gets a value that an entry writes;
+its *keeping* twin just misses the entry. A ``where`` is the file and function of the first refusal;
+the twin of an entry that hides another one has such a place too. Files are JSON lines, the long
+ones compressed.
 """
 
 from __future__ import annotations
 
+import gzip
 import json
+import random
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .batches import run_jobs
+from .comparison import equal_values
+from .oracle.model_configs import MODELS_DIRECTORY
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from .comparison import Outcome
 
-__all__ = ["CASES", "disagreements", "job_of", "read_cases"]
+__all__ = [
+    "CASES",
+    "bears_out",
+    "disagreements",
+    "job_of",
+    "model_name",
+    "read_cases",
+    "read_file",
+    "write_file",
+]
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 Case = dict[str, Any]
@@ -29,12 +41,29 @@ Case = dict[str, Any]
 def read_cases(release: str | None = None) -> list[Case]:
     """The committed cases, of one release or of all."""
     found = []
-    for path in sorted(CASES.glob("*.jsonl")):
-        lines = path.read_text(encoding="utf-8").splitlines()
-        found += [
-            case for case in map(json.loads, lines) if {"code", "kind", "sglang"} <= set(case)
-        ]
+    for path in sorted([*CASES.glob("*.jsonl"), *CASES.glob("*.jsonl.gz")]):
+        found += [case for case in read_file(path) if {"code", "kind", "sglang"} <= set(case)]
     return [case for case in found if release in (None, case["sglang"])]
+
+
+def read_file(path: Path) -> list[Case]:
+    """The cases of a file."""
+    data = path.read_bytes()
+    text = gzip.decompress(data) if path.suffix == ".gz" else data
+    return [json.loads(line) for line in text.decode().splitlines()]
+
+
+def write_file(path: Path, cases: Iterable[Case]) -> None:
+    """Write cases compressed, the same bytes for the same cases."""
+    lines = sorted(cases, key=lambda case: (case["code"], case["sglang"], case["kind"]))
+    text = "".join(json.dumps(case, separators=(",", ":")) + "\n" for case in lines)
+    path.write_bytes(gzip.compress(text.encode(), 9, mtime=0))
+
+
+def model_name(value: Any) -> Any:
+    """A value without the oracle's directory of models, as in its outcomes."""
+    folder = f"{MODELS_DIRECTORY}/"
+    return value.replace(folder, "@model:") if isinstance(value, str) else value
 
 
 def job_of(case: Case) -> Outcome:
@@ -49,23 +78,42 @@ def job_of(case: Case) -> Outcome:
     }
 
 
-def disagreements(release: str, workers: int) -> tuple[int, Sequence[Outcome]]:
+def bears_out(case: Case, outcome: Mapping[str, Any]) -> bool:
+    """Whether the release does what a case says."""
+    if "dest" in case:
+        accepted = outcome["status"] == "ok"
+        return accepted and equal_values(outcome["resolved"].get(case["dest"]), case["after"])
+    if "where" in case:
+        where = outcome.get("where") or {}
+        refused = outcome["status"] == "rejected"
+        return refused and [where.get("file"), where.get("symbol")] == case["where"]
+    return (outcome["status"] == "ok") == (case["kind"] == "keeps")
+
+
+def disagreements(
+    release: str, workers: int, most: int | None = None, seed: str = ""
+) -> tuple[int, Sequence[Outcome]]:
     """Run a release's cases through its validator.
 
+    Args:
+        release: A release that the oracle has.
+        workers: Processes at a time.
+        most: How many cases to run, drawn at random; None for all.
+        seed: Equal seeds draw equal cases.
+
     Returns:
-        How many were run, and those that came out otherwise: a breaking case that is accepted, a
-        keeping one that is refused, or a rewrite to another value.
+        How many were run, and those that came out otherwise: a breaking case that is accepted or
+        refused elsewhere, a keeping one that is refused, or a rewrite to another value.
     """
     cases = [case for case in read_cases(release) if case.get("checked") != "source"]
+    if most is not None and len(cases) > most:
+        cases = random.Random(f"{seed}-{release}").sample(cases, most)
     outcomes = run_jobs(release, [job_of(case) for case in cases], workers)
     wrong = []
     for case, outcome in zip(cases, outcomes, strict=True):
         if outcome.get("missing_package"):
             continue  # another vendor's package: only that vendor's machine can tell
-        accepted = outcome["status"] == "ok"
-        if accepted != (case["kind"] == "keeps" or "dest" in case) or (
-            "dest" in case and outcome["resolved"].get(case["dest"]) != case["after"]
-        ):
+        if not bears_out(case, outcome):
             told = ("id", "platform", "model", "argv", "status", "stage", "type", "where")
             wrong.append({name: outcome.get(name) for name in told})
     return len(cases), wrong

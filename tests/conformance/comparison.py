@@ -16,6 +16,7 @@ __all__ = [
     "Exclusions",
     "Subject",
     "compare",
+    "equal_values",
     "load_exclusions",
 ]
 
@@ -127,9 +128,9 @@ def compare(outcome: Outcome, answer: Answer, exclusions: Exclusions) -> Compari
     ]
     differing = {}
     for name in compared:
-        real, ours = outcome["resolved"][name], _plain(answer.effective[name])
-        if not _equal(_plain(real), ours):
-            differing[name] = (real, ours)
+        real, ours = outcome["resolved"][name], answer.effective[name]
+        if not equal_values(real, ours):
+            differing[name] = (real, _plain(ours))
     return Comparison(verdict=True, values=len(compared), differing=differing)
 
 
@@ -164,6 +165,11 @@ def _plain(value: Any) -> Any:
     if isinstance(value, set | frozenset):
         return sorted((_plain(item) for item in value), key=repr)
     return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def equal_values(real: Any, ours: Any) -> bool:
+    """Whether an effective value of the release and one of kvsolve are the same."""
+    return _equal(_plain(real), _plain(ours))
 
 
 def _equal(real: Any, ours: Any) -> bool:

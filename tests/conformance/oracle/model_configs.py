@@ -8,18 +8,31 @@ from __future__ import annotations
 
 from pathlib import Path
 
-__all__ = ["DRAFTS", "MODELS", "MODELS_DIRECTORY", "model_path"]
+__all__ = ["DRAFTS", "MODELS", "MODELS_DIRECTORY", "RARE_MODELS", "model_path"]
 
 MODELS_DIRECTORY = Path(__file__).resolve().parents[1] / "models"
 
 DRAFTS = ("llama-draft", "llama-eagle3")
 """Models that only serve as the draft of a speculative run."""
 
+RARE_MODELS = (
+    "bailing-v3", "beam", "cohere2-moe", "deepseek-v3-nextn", "deepseek-v4-dspark",
+    "diffusion-gemma", "dots3", "embedding-gemma2", "embeddinggemma", "ernie4.5-vl", "exaone4",
+    "gemma3-vl", "gemma3n", "gemma4", "gigachat3.5", "glm4-moe-lite", "glm5-next",
+    "granite-hybrid", "hrm-text", "hy-v3", "hy-v4", "inkling", "interns2-mobius",
+    "interns2-preview", "iquest-q1", "jet-nemotron", "kimi-k2.5", "kimi-k3", "lfm2", "llada2",
+    "llama4-text", "longcat", "mimo-v2", "minicpm", "minicpm-sala", "minimax-m3-text",
+    "mistral-large3", "moss-vl", "muse-glimmer", "muse-spark", "nemotron-puzzle", "olmo2",
+    "qwen3-vl", "qwen3-vl-moe", "qwen3.5-dense", "qwen3.5-embed", "qwen4-exp", "step3.5",
+    "whisper",
+)  # fmt: skip
+"""Minimal configurations of architectures that only cases of entries ask for; not drawn."""
+
 MODELS = tuple(
     sorted(
         path.parent.name
         for path in MODELS_DIRECTORY.glob("*/config.json")
-        if path.parent.name not in DRAFTS
+        if path.parent.name not in {*DRAFTS, *RARE_MODELS}
     )
 )
 

@@ -1,0 +1,273 @@
+"""witness: configurations that show one step of a program, and others that just miss it.
+
+A *breaking* configuration makes a refusal the first one, or a write the one that decides the
+effective value of an accepted configuration. It is searched for with the engine that repairs
+configurations, turned around: that the step does not take place is what is wrong with a member, and
+the reason for it is learned as a clause. Searching to the end without a find proves, over the
+domains of :mod:`kvsolve.solve.domains`, that no configuration in this context shows the step.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.model.expression import negate, node, raw
+from kvsolve.model.program import Refuse, Set
+from kvsolve.solve.check import same_value
+from kvsolve.solve.completion import fixed_flags
+from kvsolve.solve.domains import bare
+from kvsolve.solve.judge import ProgramJudge, broken_steps
+from kvsolve.solve.network import CRASHED, UNKNOWN, Network
+from kvsolve.solve.search import Clause, Search
+from kvsolve.solve.space import Space
+from kvsolve.solve.specialise import inline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from kvsolve.model.context import Config
+    from kvsolve.model.expression import Operand
+    from kvsolve.model.program import Program
+    from kvsolve.packs.evaluate import Trace
+    from kvsolve.solve.check import Prepared
+
+__all__ = ["Stage", "Witness", "marked"]
+
+_MOST_EFFORT = 800
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What a search for a breaking configuration says.
+
+    Attributes:
+        config: The configuration; None where none was found.
+        proven: Where none was found: there is none in this context, over the solver's domains.
+        behind: Steps of the refusals that came first wherever the step would have taken place.
+    """
+
+    config: Config | None
+    proven: bool = False
+    behind: tuple[int, ...] = ()
+
+
+def marked(program: Program) -> tuple[Program, dict[int, int]]:
+    """The program with a marker for every write of a flag, behind its last step.
+
+    A marker is a refusal that stands where the write takes place. It makes the condition of
+    a write a constraint like any other; no trace of the program itself ever shows it.
+
+    Returns:
+        The longer program, and for each write the position of its marker.
+    """
+    markers: list[Refuse] = []
+    where: dict[int, int] = {}
+    for number, step in enumerate(program.steps):
+        if isinstance(step, Set) and "." not in step.name:
+            where[number] = len(program.steps) + len(markers)
+            markers.append(Refuse("", step.when, step.place))
+    return replace(program, steps=(*program.steps, *markers)), where
+
+
+class Stage:
+    """A context in which steps are to be shown, starting from one configuration.
+
+    Attributes:
+        network: Constraints of the context, markers of writes among them.
+        space: What may be changed.
+        exact: Every refusal met so far could be explained.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        config: Config,
+        *,
+        held: Iterable[str] = (),
+        also: Mapping[str, Iterable[Any]] | None = None,
+        most_effort: int = _MOST_EFFORT,
+    ) -> None:
+        """Prepare the context.
+
+        Args:
+            prepared: Pack, context and last stage.
+            config: Where to start from; what it gives is kept.
+            held: Dests that are no matter of choice.
+            also: Further values of flags.
+            most_effort: Effort of one search after which to give up.
+        """
+        program = prepared.pack.program
+        longer, self.markers = marked(program)
+        self.prepared, self.config = prepared, config
+        self.most_effort = most_effort
+        count = len(program.steps)
+        self.network = Network(
+            inline(longer, prepared.facts),
+            prepared.facts,
+            lambda step: step >= count or prepared.judges(step),
+        )
+        self.space = Space(
+            self.network,
+            prepared.pack.flags,
+            config,
+            held=fixed_flags(prepared, held) | set(config.given),
+            also=also,
+        )
+        self.explain = ProgramJudge(prepared, self.network, self.space)
+        self.learned: dict[int, list[Clause]] = {}
+
+    def can_show(self, step: int) -> bool:
+        """Whether facts alone leave a step possible."""
+        return self.markers.get(step, step) in self.network.constraints
+
+    def breaking(self, step: int) -> Witness:
+        """The cheapest configuration that shows a step.
+
+        Args:
+            step: Position of a refusal or of a write.
+        """
+        if not self.can_show(step):
+            return Witness(None, proven=True)
+        judge = _WriteJudge(self, step) if step in self.markers else _RefusalJudge(self, step)
+        search = Search(self.space, judge)
+        search.most_effort = self.most_effort
+        found = next(search.run(), None)
+        if found is not None:
+            return Witness(self.space.changed(found.changes))
+        sources = {clause.source for clause in search.clauses} - {None, step}
+        behind = tuple(sorted(s for s in sources if s is not None))
+        return Witness(None, search.complete and judge.exact, behind)
+
+    def refusals(self, steps: Iterable[int], changes: dict[int, int]) -> Iterator[Clause]:
+        """What keeps refusals standing; kept for later searches."""
+        for step in steps:
+            known = self.learned.setdefault(step, [])
+            clause = next((c for c in known if self._breaks(c, changes)), None)
+            if clause is None:
+                clause = self.explain.refusal(step, changes)
+                known.append(clause)
+            yield clause
+
+    def _breaks(self, clause: Clause, changes: Mapping[int, int]) -> bool:
+        start = self.space.start
+        return all(mask >> changes.get(v, start[v]) & 1 for v, mask in clause.literals)
+
+    def guard(self, number: int) -> Operand:
+        """The condition of a refusal or marker under what does not vary; False where never."""
+        constraint = self.network.constraints.get(number)
+        return self.explain.reasoner.guard(constraint.broken) if constraint else False
+
+    def reason(self, term: Operand, *, holds: bool) -> Clause | None:
+        """Why a condition holds, or why not; None where it is the other way round."""
+        reasoner = self.explain.reasoner
+        value, literals = reasoner.reason(term)
+        if value is CRASHED or value is UNKNOWN:
+            return None if holds else Clause(literals)
+        if bool(value) is not holds:
+            return None
+        return Clause(reasoner.widened(term if holds else negate(term), True, literals))
+
+    def as_is(self, changes: Mapping[int, int]) -> Clause:
+        """A member and nothing else."""
+        start = self.space.start
+        return Clause(tuple((v, 1 << changes.get(v, start[v])) for v in range(len(start))))
+
+    def _space(self, config: Config) -> Space:
+        held = fixed_flags(self.prepared, self.space.held)
+        return Space(
+            self.network, self.prepared.pack.flags, config, held=held, also=self.space.also
+        )
+
+    def mended(self, config: Config) -> Config | None:
+        """The cheapest edit of a configuration that leaves nothing to refuse; None: not found."""
+        space = self._space(config)
+        search = Search(space, ProgramJudge(self.prepared, self.network, space))
+        search.most_effort = self.most_effort
+        found = next(search.run(), None)
+        return None if found is None else space.changed(found.changes)
+
+    def near(self, config: Config, steps: Iterable[int]) -> Iterator[Config]:
+        """Configurations one edit away, of the flags given first, then of those that steps read."""
+        space = self._space(config)
+        dests = dict.fromkeys(d for d in config.given if d not in self.config.given)
+        for step in steps:
+            constraint = self.network.constraints.get(self.markers.get(step, step))
+            for slot in sorted(constraint.cone) if constraint else ():
+                dests.setdefault(bare(slot))
+        for dest in dests:
+            variable = space.variable(dest)
+            if variable is None:
+                continue
+            domain = space.domains[variable]
+            states = sorted(range(len(domain.states)), key=lambda at: domain.states[at].typed)
+            for at in states:
+                if at != domain.start:
+                    yield space.changed({variable: at})
+
+
+class _RefusalJudge:
+    """Accepts members in which a refusal is the first."""
+
+    def __init__(self, stage: Stage, step: int) -> None:
+        self.stage, self.step, self.exact = stage, step, True
+
+    def __call__(self, changes: dict[int, int]) -> list[Clause]:
+        """What is wrong with a member."""
+        stage = self.stage
+        trace = stage.prepared.trace(stage.space.changed(changes))
+        stage.explain.reasoner.move(changes)
+        earlier = [s for s in broken_steps(stage.prepared, trace) if s < self.step]
+        found = list(stage.refusals(earlier, changes))
+        if self.step not in trace.refusals:
+            missing = stage.reason(stage.guard(self.step), holds=False)
+            found.append(missing or stage.as_is(changes))
+            self.exact &= missing is not None
+        return found
+
+
+class _WriteJudge:
+    """Accepts members that nothing refuses and in which a write decides an effective value."""
+
+    def __init__(self, stage: Stage, step: int) -> None:
+        self.stage, self.step, self.exact = stage, step, True
+        self.name = stage.prepared.pack.program.steps[step].name  # type: ignore[union-attr]
+        self.marker = stage.markers[step]
+
+    def __call__(self, changes: dict[int, int]) -> list[Clause]:
+        """What is wrong with a member."""
+        stage = self.stage
+        config = stage.space.changed(changes)
+        trace = stage.prepared.trace(config)
+        stage.explain.reasoner.move(changes)
+        found = list(stage.refusals(broken_steps(stage.prepared, trace), changes))
+        if not (missing := self._missing(config, trace)) and (found or not self._doubt(trace)):
+            return found
+        clause = missing if isinstance(missing, Clause) else None
+        self.exact &= clause is not None
+        return [*found, clause or stage.as_is(changes)]
+
+    def _missing(self, config: Config, trace: Trace) -> Clause | bool:
+        """What keeps the write from deciding; True where that is not known, False if it does."""
+        stage, last = self.stage, self._last(trace)
+        if last == self.step:
+            if not same_value(trace.values.get(self.name), config.values.get(self.name)):
+                return False
+            after = stage.network.effective[self.name]
+            changed = node("ne", raw("ref", self.name, 0), after)
+            return stage.reason(changed, holds=False) or True
+        if last is not None and last > self.step:
+            return stage.reason(stage.guard(stage.markers[last]), holds=True) or True
+        return stage.reason(stage.guard(self.marker), holds=False) or True
+
+    def _last(self, trace: Trace) -> int | None:
+        steps = self.stage.prepared.pack.steps
+        own = [w.step for w in trace.writes if steps[w.step].name == self.name]
+        return own[-1] if own else None
+
+    def _doubt(self, trace: Trace) -> bool:
+        prepared = self.stage.prepared
+        return any(
+            f.reason == "unknown" and prepared.judges(f.step) and prepared.decides(f.step)
+            for f in trace.failures
+        )

@@ -1,0 +1,124 @@
+"""Find and confirm cases of entries: ``python -m conformance.find_witnesses --release 0.5.23``.
+
+Every entry of argument resolution is looked for in setting after setting (GPU and model, then
+environment variables and drafts) until it has a pair; what the release bears out at the entry's own
+statement is added to ``tests/cases/args.jsonl.gz``. What it does not bear out is printed: the entry
+or the facts are wrong there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tomllib
+from collections import Counter
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.packs.files import constraints_directory
+
+from .cases import CASES, job_of, model_name, read_file, write_file
+from .comparison import equal_values
+from .entry_probe import Probe
+from .oracle.home import RELEASES
+from .witness_cases import case_of, confirm
+from .witness_search import Explorer
+from .witness_settings import settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from .entry_probe import Seen
+    from .witness_search import Setting
+
+__all__ = ["FILE", "curated_codes", "find", "standing"]
+
+Case = dict[str, Any]
+FILE = CASES / "args.jsonl.gz"
+
+
+def curated_codes() -> list[str]:
+    """Codes of the argument stage with a text by hand."""
+    found: list[str] = []
+    for path in sorted((constraints_directory() / "sglang").glob("[1-6]*.toml")):
+        texts = tomllib.loads(path.read_text(encoding="utf-8")).get("text", [])
+        found += [text["code"] for text in texts]
+    return list(dict.fromkeys(found))
+
+
+def standing(cases: Iterable[Case]) -> Iterator[Case]:
+    """The pairs that still hold, under the codes that their entries have now."""
+    pairs: dict[tuple[str, str], dict[str, Case]] = {}
+    for case in cases:
+        pairs.setdefault((case["code"], case["sglang"]), {})[case["kind"]] = case
+    probes = {release: Probe(release) for release in {release for _, release in pairs}}
+    done: set[tuple[str, str]] = set()
+    for (_, release), both in pairs.items():
+        breaks, keeps = both["breaks"], both["keeps"]
+        code = _code_now(breaks, probes[release].look(job_of(breaks)))
+        if not code or (code, release) in done:
+            continue
+        if _misses(keeps, code, probes[release].look(job_of(keeps))):
+            done.add((code, release))
+            yield from ({**case, "code": code} for case in (breaks, keeps))
+
+
+def _code_now(breaks: Case, seen: Seen) -> str:
+    """Code of the entry that a breaking case shows at its place; empty where it shows none."""
+    if "dest" not in breaks:
+        return seen.first if list(seen.place) == breaks["where"] else ""
+    value = model_name(seen.effective.get(breaks["dest"]))
+    same = not seen.first and equal_values(breaks["after"], value)
+    return seen.writes.get(breaks["dest"], "") if same else ""
+
+
+def _misses(keeps: Case, code: str, seen: Seen) -> bool:
+    if "where" not in keeps:
+        return seen.lacks(code)
+    return list(seen.place) == keeps["where"] and seen.hidden(code) is None
+
+
+def find(probe: Probe, wanted: dict[str, list[int]], where: Iterable[Setting]) -> Iterator[Case]:
+    """Pairs of entries, as kvsolve sees them; what is found leaves ``wanted``."""
+    explorer = Explorer(probe, wanted)
+    for setting in where:
+        told: Counter[str] = Counter()
+        for attempt in explorer.visit(setting):
+            told[attempt.result] += 1
+            if attempt.result == "pair":
+                for kind, job in (("breaks", attempt.breaks), ("keeps", attempt.keeps)):
+                    assert job is not None
+                    yield case_of(probe.release, attempt.code, kind, job, probe.look(job))
+        print(f"{setting}: {dict(told)}, {len(wanted)} left", flush=True)
+        if not wanted:
+            return
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Find and confirm cases of entries.")
+    parser.add_argument("--release", nargs="+", choices=RELEASES, default=["0.5.23", "0.5.18"])
+    parser.add_argument("--curated", action="store_true", help="only entries with a text by hand")
+    parser.add_argument("--settings", type=int, help="how many settings to visit; default: all")
+    parser.add_argument("--workers", type=int, default=1)
+    options = parser.parse_args()
+    cases = list(standing(read_file(FILE) if FILE.exists() else ()))
+    curated = set(curated_codes())
+    for release in options.release:
+        probe = Probe(release)
+        done = {case["code"] for case in cases if options.curated or case["sglang"] == release}
+        wanted = {
+            code: [number for number, _ in steps]
+            for code, steps in probe.entries.items()
+            if code not in done and (code in curated or not options.curated)
+        }
+        found = list(find(probe, wanted, islice(settings(), options.settings)))
+        sure, wrong = confirm(release, found, options.workers)
+        for case, outcome in wrong:
+            told = {name: outcome.get(name) for name in ("status", "type", "where")}
+            print(f"not borne out: {case} {told}")
+        cases += sure
+        write_file(FILE, cases)
+        print(f"{release}: {len(sure) // 2} pairs more, {len(wanted)} entries without", flush=True)
+
+
+if __name__ == "__main__":
+    main()

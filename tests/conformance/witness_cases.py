@@ -1,0 +1,87 @@
+"""Holding pairs of cases to a release, down to the statement that refuses."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.packs.pack import load_pack
+
+from .batches import run_jobs
+from .cases import bears_out, job_of, model_name
+from .entry_probe import STAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .entry_probe import Seen
+
+__all__ = ["Statements", "case_of", "confirm"]
+
+Case = dict[str, Any]
+Job = dict[str, Any]
+
+
+def case_of(release: str, code: str, kind: str, job: Job, seen: Seen) -> Case:
+    """A job as a case, with what kvsolve says that the release does."""
+    case = {"code": code, "kind": kind, "sglang": release, "gpu": job["platform"]}
+    case |= {"model": job["model"], "argv": job["argv"], "stage": STAGE}
+    if job.get("env"):
+        case["env"] = job["env"]
+    if seen.first:
+        case["where"] = list(seen.place)
+    elif kind == "breaks":
+        dest = next(dest for dest, by in seen.writes.items() if by == code)
+        case |= {"dest": dest, "after": model_name(seen.effective[dest])}
+    return case
+
+
+class Statements:
+    """Which entry of a release stands at a line of its source."""
+
+    def __init__(self, release: str) -> None:
+        pack = load_pack(release)
+        self.lines: dict[str, list[int]] = {}
+        self.codes: dict[tuple[str, int], set[str]] = {}
+        for number, (step, info) in enumerate(zip(pack.program.steps, pack.steps, strict=True)):
+            if info.kind == "refuse" and step.place is not None:
+                file, line = step.place.file, step.place.line
+                code = pack.catalog.entry(number).code
+                self.codes.setdefault((file, line), set()).add(code)
+        for file, line in sorted(self.codes):
+            self.lines.setdefault(file, []).append(line)
+
+    def at(self, where: Mapping[str, Any]) -> set[str]:
+        """Codes of the refusal whose statement covers a place: the last that begins before it."""
+        lines = self.lines.get(where.get("file", ""), [])
+        before = bisect_right(lines, where.get("line", 0))
+        return self.codes[where["file"], lines[before - 1]] if before else set()
+
+
+def agrees(case: Case, outcome: Mapping[str, Any], statements: Statements) -> bool:
+    """Whether the release does what a case says, at the very statement of the entry."""
+    if not bears_out(case, outcome):
+        return False
+    if "where" not in case:
+        return True
+    return (case["code"] in statements.at(outcome["where"])) is (case["kind"] == "breaks")
+
+
+def confirm(
+    release: str, cases: Sequence[Case], workers: int = 1
+) -> tuple[list[Case], list[tuple[Case, Mapping[str, Any]]]]:
+    """Hold cases to the release.
+
+    Returns:
+        The cases of the entries that the release bears out in both kinds, and the others with what
+        it said instead.
+    """
+    statements = Statements(release)
+    outcomes = run_jobs(release, [job_of(case) for case in cases], workers)
+    wrong = [
+        (case, outcome)
+        for case, outcome in zip(cases, outcomes, strict=True)
+        if not agrees(case, outcome, statements)
+    ]
+    failed = {case["code"] for case, _ in wrong}
+    return [case for case in cases if case["code"] not in failed], wrong
