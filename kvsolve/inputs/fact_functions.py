@@ -14,7 +14,6 @@ import math
 import os
 import re
 import struct
-import uuid
 from functools import total_ordering
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,11 +219,14 @@ class VersionNumber:
         return {"base_version": str(self), "release": self.numbers}
 
 
-NAMESPACE_URL = str(uuid.NAMESPACE_URL)
+NAMESPACE_URL = "6ba7b811-9dad-11d1-80b4-00c04fd430c8"
+"""The namespace of addresses, as RFC 4122 gives it."""
 
 
 def name_uuid(namespace: str, name: str) -> ConfigObject:
     """The UUID (version 5) of a name in a namespace, with its ``hex``."""
+    import uuid
+
     found = uuid.uuid5(uuid.UUID(namespace), name)
     return ConfigObject({"hex": found.hex, "int": found.int})
 
