@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kvsolve.files.editing import CannotEditError, Delete, Insert, Operation, Replace, text_edits
+from kvsolve.files.editing import (
+    CannotEditError,
+    Delete,
+    Insert,
+    Operation,
+    Replace,
+    carried_out,
+    text_edits,
+)
 from kvsolve.files.found import Document, FileError
 from kvsolve.files.read import read_document
 from kvsolve.files.storing import applied
@@ -98,7 +106,7 @@ def _means(
     found: FoundCommand,
 ) -> None:
     """Make sure that the edited command has the options that the operations give it."""
-    wanted = _reading(question, _carried_out(found.words, operations))
+    wanted = _reading(question, carried_out(found.words, operations))
     got = _reading(question, made.words)
     if got != wanted:
         raise CannotEditError("the edited file would not read as the repaired command")
@@ -108,20 +116,6 @@ def _reading(question: Question, words: Sequence[str]) -> tuple[object, object]:
     launch = split_command(words)
     parsed = parse_argv(launch.argv, question.pack.flags)
     return parsed.values, {(p.kind, p.spelling, p.values) for p in parsed.problems}
-
-
-def _carried_out(words: Sequence[str], operations: Sequence[Operation]) -> list[str]:
-    """The words of a command after some operations."""
-    slots: list[list[str]] = [[word] for word in words]
-    for operation in operations:
-        if isinstance(operation, Replace):
-            slots[operation.at][0] = operation.text
-        elif isinstance(operation, Delete):
-            for at in range(operation.at, operation.at + operation.width):
-                slots[at] = slots[at][1:]
-        else:
-            slots[operation.after] += operation.words
-    return [word for slot in slots for word in slot]
 
 
 def _operations(question: Question, repair: Repair, found: FoundCommand) -> Iterator[Operation]:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.files.containers import CommandReader
+from kvsolve.files.json_text import json_strand
 from kvsolve.files.kubernetes import Environment
 from kvsolve.files.launches import mentions_launch
 from kvsolve.files.yaml_nodes import SEQUENCE, YamlTextError, yaml_documents
@@ -90,6 +91,8 @@ class _Stage:
         reader = CommandReader(self.document, self.strand, self.unknowns, self.told)
         for part in parts:
             strand = self.strand.part(part.start, part.end)
+            if part.text.lstrip().startswith("["):
+                strand = json_strand(strand)
             own = CommandReader(self.document, strand, self.unknowns, self.told)
             if part.text.lstrip().startswith("["):
                 words += self._items(strand, own, environment)

@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 
     from kvsolve.files.found import Document, FoundCommand, Token
 
-__all__ = ["CannotEditError", "Delete", "Insert", "Operation", "Replace", "TextEdit", "text_edits"]
+__all__ = [
+    "CannotEditError",
+    "Delete",
+    "Insert",
+    "Operation",
+    "Replace",
+    "TextEdit",
+    "carried_out",
+    "text_edits",
+]
 
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 _SPACE = re.compile(r"\s+")
@@ -54,6 +63,20 @@ class Insert(NamedTuple):
 
 
 Operation = Replace | Delete | Insert
+
+
+def carried_out(words: Sequence[str], operations: Sequence[Operation]) -> list[str]:
+    """The words of a command after some operations."""
+    slots: list[list[str]] = [[word] for word in words]
+    for operation in operations:
+        if isinstance(operation, Replace):
+            slots[operation.at][0] = operation.text
+        elif isinstance(operation, Delete):
+            for at in range(operation.at, operation.at + operation.width):
+                slots[at] = slots[at][1:]
+        else:
+            slots[operation.after] += operation.words
+    return [word for slot in slots for word in slot]
 
 
 def text_edits(

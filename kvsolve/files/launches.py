@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 __all__ = ["is_launch", "mentions_launch", "outer_context", "speaks_only"]
 
 _LAUNCH = re.compile(
-    r"-m\s*sglang\.launch_server\b|-m\s*dynamo\.sglang\b|\bsglang\s+serve\b|launch_server\.py\b"
+    r"-m[\s\\]*sglang\.launch_server\b|-m[\s\\]*dynamo\.sglang\b"
+    r"|\bsglang[\s\\]+serve\b|launch_server\.py\b"
 )
-
 _SPEAK = frozenset({
     "echo", "printf", "print", "grep", "egrep", "rg", "pgrep", "pkill", "killall", "sed", "awk",
     "ps", "log", "info", "warn", "error", "git", "alias", "test", "[", "man", "which", "pip",

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["cells"]
 
 _BASH = re.compile(r"%%(?:bash|sh|script bash)[^\n]*\n?")
-_SHELL_LINE = re.compile(r"^[ \t]*[!%][^\n]*(?:\\\n[^\n]*)*", re.MULTILINE)
+_SHELL_LINE = re.compile(r"^[ \t]*[!%](?:[^\n\\]|\\[\s\S])*", re.MULTILINE)
 
 
 def cells(source: Strand) -> Iterator[tuple[str, Strand]]:
@@ -49,4 +49,4 @@ def _parts(text: Strand) -> Iterator[tuple[str, Strand]]:
             yield "shell", text.part(mark + 1, line.end())
         blank = re.sub(r"[^\n]", " ", line.group())
         blanked = blanked[: line.start()] + blank + blanked[line.end() :]
-    yield "python", Strand(blanked, text.at, text.mapped)
+    yield "python", Strand(blanked, text.at, mapped=text.mapped)

@@ -40,10 +40,13 @@ _OTHER_ENGINES = ("vllm", "trtllm", "tensorrt", "llama_cpp", "tgi", "lmdeploy")
 def _names() -> tuple[frozenset[str], frozenset[str]]:
     """Names of all options of the known releases, and those of the switches, as keys spell them."""
     from kvsolve.inputs.config_file import switches
-    from kvsolve.packs.pack import load_pack, releases
+    from kvsolve.model.flag import FlagTable
+    from kvsolve.packs.files import constraints_directory
+    from kvsolve.packs.pack import releases
 
-    known = releases()
-    tables = [load_pack(release).flags for release in dict.fromkeys((known[0], known[-1]))]
+    known, folder = releases(), constraints_directory() / "sglang" / "flags"
+    ends = dict.fromkeys((known[0], known[-1]))
+    tables = [FlagTable.load(folder / f"{release}.json") for release in ends]
     names = {s[2:] for t in tables for s in t.spellings if s.startswith("--")}
     bare = {key.replace("_", "-") for t in tables for key in switches(t)}
     return frozenset(names), frozenset(bare)

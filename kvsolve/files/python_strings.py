@@ -69,7 +69,9 @@ def _pieces(
             escape = _ESCAPE.match(text, at, end)
             if escape:
                 made = _unescaped(escape.group())
-                yield Strand(made, [source.at[at]] * len(made), source.mapped)
+                first, last = source.span(at, escape.end())
+                size = len(made)
+                yield Strand(made, [first] * size, [last] * size, mapped=source.mapped)
                 at = escape.end()
                 continue
         if char in "{}" and "f" in prefix:
@@ -97,7 +99,8 @@ def _braces(source: Strand, at: int, end: int, unknowns: Unknowns) -> tuple[int,
     """A field of an f-string as a mark, or a doubled brace."""
     text = source.text
     if text[at : at + 2] in ("{{", "}}"):
-        return 2, Strand(text[at], [source.at[at]])
+        first, last = source.span(at, at + 2)
+        return 2, Strand(text[at], [first], [last])
     depth, to = 0, at
     while to < end:
         depth += {"{": 1, "}": -1}.get(text[to], 0)
@@ -105,4 +108,5 @@ def _braces(source: Strand, at: int, end: int, unknowns: Unknowns) -> tuple[int,
         if not depth:
             break
     mark = unknowns.mark(text[at:to], "the program computes it")
-    return max(to - at, 1), Strand(mark, [source.at[at]])
+    first, last = source.span(at, to)
+    return max(to - at, 1), Strand(mark, [first], [last])

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 
 from kvsolve.files.assembly import command_of_launch, notes_for, shared_locked
 from kvsolve.files.found import Document, FileError, FoundCommand, Layout
-from kvsolve.files.strand import Strand, whole
+from kvsolve.files.strand import whole
 from kvsolve.files.templates import is_template, without_templates
 from kvsolve.files.unknown import Unknowns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+
+    from kvsolve.files.strand import Strand
 
 __all__ = ["SUFFIXES", "form_of", "read_document"]
 
@@ -127,15 +129,17 @@ class _Reader:
         )
 
     def json(self, strand: Strand) -> Iterator[Item]:
-        # Tabs between JSON's tokens are no YAML; in its strings there are none.
-        yield from self.yaml(Strand(strand.text.replace("\t", " "), strand.at, strand.mapped))
+        from kvsolve.files.json_text import json_strand
+
+        yield from self.yaml(json_strand(strand))
 
     def notebook(self, strand: Strand) -> Iterator[Item]:
+        from kvsolve.files.json_text import json_strand
         from kvsolve.files.notebook import cells
         from kvsolve.files.yaml_nodes import YamlTextError
 
         try:
-            for kind, text in cells(Strand(strand.text.replace("\t", " "), strand.at)):
+            for kind, text in cells(json_strand(strand)):
                 for item in self.read(kind, text):
                     if isinstance(item, FoundCommand):  # cells with magic are often no Python
                         yield item

@@ -153,8 +153,10 @@ class WordReader:
             self.at += 1
             return [Literal(self.strand.part(start, start + 1), True)]
         self.at = min(self.at + 2, len(self.text))
-        place = self.strand.at[start]
-        return [Literal(Strand(following[:1], [place] * len(following[:1])), True)]
+        if not following:
+            return []
+        at, to = self.strand.span(start, self.at)
+        return [Literal(Strand(following[:1], [at], [to]), True)]
 
     def _backquoted(self, quoted: bool) -> Computed:
         start = self.at
@@ -195,7 +197,9 @@ class WordReader:
             char = self.text[self.at]
             self.at += 1
             if char == "'":
-                return Literal(Strand("".join(made), [self.strand.at[start]] * len(made)), True)
+                at, to = self.strand.span(start, self.at)
+                text = "".join(made)
+                return Literal(Strand(text, [at] * len(text), [to] * len(text)), True)
             if char == "\\":
                 made.append(_ANSI.get(self.text[self.at : self.at + 1], "\\"))
                 self.at += 1

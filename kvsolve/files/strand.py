@@ -18,18 +18,27 @@ __all__ = ["Strand", "joined", "whole"]
 
 
 class Strand:
-    """A text and the file offset of each of its characters.
+    """A text and where in the file each of its characters is written.
 
     Attributes:
         text: The characters as they are meant, escapes and indentation gone.
         at: For each of them, the offset of where its writing starts.
+        to: For each of them, the offset after its writing.
         mapped: False where the places are only roughly known, so that nothing may be edited.
     """
 
-    __slots__ = ("at", "mapped", "text")
+    __slots__ = ("at", "mapped", "text", "to")
 
-    def __init__(self, text: str, at: Sequence[int], mapped: bool = True) -> None:
+    def __init__(
+        self, text: str, at: Sequence[int], to: Sequence[int] | None = None, *, mapped: bool = True
+    ) -> None:
         self.text, self.at, self.mapped = text, at, mapped
+        if to is None:
+            if isinstance(at, range):
+                to = range(at.start + 1, at.stop + 1)
+            else:
+                to = [place + 1 for place in at]
+        self.to = to
 
     def __repr__(self) -> str:
         return f"Strand({shown(self.text)!r})"
@@ -39,25 +48,17 @@ class Strand:
 
     def part(self, start: int, end: int) -> Strand:
         """The characters from ``start`` to before ``end``."""
-        return Strand(self.text[start:end], self.at[start:end], self.mapped)
+        cut = slice(start, end)
+        return Strand(self.text[cut], self.at[cut], self.to[cut], mapped=self.mapped)
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """File offsets of the writing of these characters, the second one after the last."""
-        at = self.at
+        at, to = self.at, self.to
         end = min(end, len(at))
         if start >= len(at):
-            last = at[-1] + 1 if len(at) else 0
+            last = to[-1] if len(to) else 0
             return last, last
-        if end <= start:
-            return at[start], at[start]
-        last = at[end - 1] + 1
-        # The last character may be written with an escape; what follows it tells where that ends.
-        following = at[end] if end < len(at) else last
-        return at[start], following if last < following <= last + 9 and self._close(end) else last
-
-    def _close(self, end: int) -> bool:
-        """Whether the characters around ``end`` stand in one line, so that nothing is between."""
-        return self.text[end - 1] in "\\'\"$`/" or ord(self.text[end - 1]) > 126
+        return (at[start], to[end - 1]) if end > start else (at[start], at[start])
 
 
 def whole(text: str) -> Strand:
@@ -71,4 +72,6 @@ def joined(parts: Iterable[Strand]) -> Strand:
     if len(parts) == 1:
         return parts[0]
     at = [place for part in parts for place in part.at]
-    return Strand("".join(part.text for part in parts), at, all(part.mapped for part in parts))
+    to = [place for part in parts for place in part.to]
+    mapped = all(part.mapped for part in parts)
+    return Strand("".join(part.text for part in parts), at, to, mapped=mapped)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from kvsolve.files.strand import Strand
+from kvsolve.files.strand import Strand, joined
 
 if TYPE_CHECKING:
     from kvsolve.files.unknown import Unknowns
@@ -37,23 +37,20 @@ def without_templates(strand: Strand, unknowns: Unknowns) -> tuple[Strand, tuple
         around them more or less may come out.
     """
     text, at = strand.text, strand.at
-    pieces: list[str] = []
-    places: list[int] = []
+    parts: list[Strand] = []
     directives: list[int] = []
     done = 0
     for match in _BRACES.finditer(text):
         start, end = match.span()
-        pieces.append(text[done:start])
-        places += at[done:start]
+        parts.append(strand.part(done, start))
         done = end
         if _alone(text, start, end) or text[start : start + 2] == "{#":
             directives.append(at[start])
         else:
-            pieces.append(unknowns.mark(match.group(), _FILLED))
-            places.append(at[start])
-    pieces.append(text[done:])
-    places += at[done:]
-    return Strand("".join(pieces), places, strand.mapped), tuple(directives)
+            first, last = strand.span(start, end)
+            parts.append(Strand(unknowns.mark(match.group(), _FILLED), [first], [last]))
+    parts.append(strand.part(done, len(strand)))
+    return joined(parts), tuple(directives)
 
 
 def _alone(text: str, start: int, end: int) -> bool:

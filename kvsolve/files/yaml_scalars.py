@@ -39,17 +39,20 @@ def scalar_strand(node: Node, source: Strand) -> Strand:
     elif node.style in ("|", ">"):
         made = _block(text, node)
     else:
-        made = _folded([(c, node.start + i) for i, c in enumerate(raw)])
-    value = "".join(char for char, _ in made)
+        made = _folded([(c, i, i + 1) for i, c in enumerate(raw, node.start)])
+    value = "".join(char for char, _, _ in made)
     if value[: len(node.value)] == node.value and not value[len(node.value) :].strip("\n"):
-        at = [source.at[p if p >= 0 else ~p] for _, p in made[: len(node.value)]]
-        return Strand(node.value, at, source.mapped)
+        kept = made[: len(node.value)]
+        at = [source.at[min(start, len(source) - 1)] for _, start, _ in kept]
+        last = len(source) - 1
+        to = [source.to[min(end - 1, last)] for _, _, end in kept]
+        return Strand(node.value, at, to, mapped=source.mapped)
     first = source.at[node.start] if node.start < len(source) else 0
     return Strand(node.value, [first] * len(node.value), mapped=False)
 
 
-_Placed = list[tuple[str, int]]
-"""Characters with their index; that of an escape is inverted, since it never folds."""
+_Placed = list[tuple[str, int, int]]
+"""Characters with the indices of their writing; that of an escape is longer than one."""
 
 
 def _folded(chars: _Placed) -> _Placed:
@@ -57,19 +60,24 @@ def _folded(chars: _Placed) -> _Placed:
     out: _Placed = []
     at = 0
     while at < len(chars):
-        char, place = chars[at]
-        if char not in "\r\n" or place < 0:
-            out.append((char, place))
+        char, start, end = chars[at]
+        if char not in "\r\n" or end > start + 1:
+            out.append(chars[at])
             at += 1
             continue
-        while out and out[-1][0] in (" ", "\t") and out[-1][1] >= 0:
+        while out and out[-1][0] in " \t" and _bare(out[-1]):
             out.pop()
         ends = 0
-        while at < len(chars) and chars[at][0] in " \t\r\n" and chars[at][1] >= 0:
+        while at < len(chars) and chars[at][0] in " \t\r\n" and _bare(chars[at]):
             ends += chars[at][0] == "\n"
             at += 1
-        out += [("\n", place)] * (ends - 1) if ends > 1 else [(" ", place)]
+        out += [("\n", start, end)] * (ends - 1) if ends > 1 else [(" ", start, end)]
     return out
+
+
+def _bare(placed: tuple[str, int, int]) -> bool:
+    """Whether a character stands for itself."""
+    return placed[2] == placed[1] + 1
 
 
 def _quoted(raw: str, start: int, mark: str) -> _Placed:
@@ -78,14 +86,14 @@ def _quoted(raw: str, start: int, mark: str) -> _Placed:
     while at < end:
         char = raw[at]
         if char == "'" == mark:
-            chars.append(("'", start + at))
+            chars.append(("'", start + at, start + at + 2))
             at += 2
         elif char == "\\" and mark == '"':
             made, width = _escape(raw, at)
-            chars += [(c, ~(start + at)) for c in made]
+            chars += [(c, start + at, start + at + width) for c in made]
             at += width
         else:
-            chars.append((char, start + at))
+            chars.append((char, start + at, start + at + 1))
             at += 1
     return _folded(chars) if "\n" in raw else chars
 
@@ -142,28 +150,32 @@ def _indent(text: str, lines: list[tuple[int, int]], node: Node, given: int | No
 def _literal(text: str, rows: list[tuple[int, int]]) -> _Placed:
     out: _Placed = []
     for start, end in rows:
-        out += [(text[i], i) for i in range(start, end)]
-        out.append(("\n", end))
+        out += _row(text, start, end)
+        out.append(("\n", end, end + 1))
     return out
+
+
+def _row(text: str, start: int, end: int) -> _Placed:
+    return [(text[i], i, i + 1) for i in range(start, end)]
 
 
 def _fold_rows(text: str, rows: list[tuple[int, int]]) -> _Placed:
     """Lines of a folded block: a single line end between two plain lines becomes a space."""
     out: _Placed = []
     for number, (start, end) in enumerate(rows):
-        out += [(text[i], i) for i in range(start, end)]
+        out += _row(text, start, end)
         following = rows[number + 1] if number + 1 < len(rows) else None
         if following is None or start == end:
-            out.append(("\n", end))
+            out.append(("\n", end, end + 1))
             continue
         deeper = text[start] in " \t" or text[following[0] : following[0] + 1] in (" ", "\t")
         empty = following[0] == following[1]
         if deeper:
-            out.append(("\n", end))
+            out.append(("\n", end, end + 1))
         elif not empty:
-            out.append((" ", end))
+            out.append((" ", end, end + 1))
         else:  # the line end before empty lines goes, unless what follows them is set in deeper
             after = next((r for r in rows[number + 1 :] if r[0] < r[1]), None)
             if after is None or text[after[0]] in " \t":
-                out.append(("\n", end))
+                out.append(("\n", end, end + 1))
     return out
