@@ -126,12 +126,6 @@ class Pack:
         return self._units
 
     @cached_property
-    def written(self) -> tuple[str | None, ...]:
-        """For each step the resolved slot that it sets, None for any other step."""
-        names = (s.name if s.kind == "set" else "." for s in self.steps)
-        return tuple(None if "." in name else name for name in names)
-
-    @cached_property
     def effective(self) -> Shared:
         """The defaults of all modelled flags: what runs where nobody says or writes anything."""
         initial = self.flags.initial

@@ -244,11 +244,11 @@ def spelling(pack: Pack, dest: str) -> str:
 
 def _rewritten(pack: Pack, config: Config, trace: Trace) -> dict[str, int]:
     """Slots whose resolved value is not the one they came with, and the step that wrote it last."""
-    slots, values, final = pack.written, config.values, trace.values
-    last = {slots[step]: step for step, _, _ in trace.writes}
+    steps, values, final = pack.steps, config.values, trace.values
+    last = {steps[step].name: step for step, _, _ in trace.writes}
     found = {}
     for dest, step in last.items():
-        if dest is not None:
+        if "." not in dest:
             before, after = values.get(dest), final.get(dest)
             if before is not after and not same_value(before, after):
                 found[dest] = step
