@@ -200,9 +200,10 @@ def _anchor(question: Question, repair: Repair, found: FoundCommand) -> int:
     ends = [question.origin[o.end - 1] for o in options if o.flag.dest not in gone]
     places = sorted((place for place in ends if place >= 0), reverse=True)
     tokens = found.tokens
-    free = [place for place in places if not tokens[place].locked]
+    beside = [place for place in places if not tokens[place].layout.alone]
+    free = [place for place in beside if not tokens[place].locked]
     # A word that is not known still stands at a place of its own, unless it comes from elsewhere.
-    free += [place for place in places if tokens[place].locked == tokens[place].unknown]
+    free += [place for place in beside if tokens[place].locked == tokens[place].unknown]
     if free:
         return free[0]
     program = len(tokens) - len(question.argv) - 1

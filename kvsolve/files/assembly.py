@@ -41,7 +41,7 @@ def token_of(
         unknowns.written(text),
         field.start,
         field.end,
-        layout._replace(group=field.group),
+        layout._replace(group=field.group, alone=field.alone),
         field.quote,
         unknown,
         locked or unknown,

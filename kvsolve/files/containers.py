@@ -19,6 +19,7 @@ from kvsolve.files.shell import ShellTextError, launches_in
 from kvsolve.files.shell_text import parse_shell
 from kvsolve.files.shell_tree import Simple
 from kvsolve.files.shell_values import Field, Values
+from kvsolve.files.unknown import has_unknown
 from kvsolve.files.yaml_nodes import MAPPING, SCALAR
 from kvsolve.files.yaml_scalars import scalar_strand
 
@@ -128,15 +129,28 @@ class CommandReader:
         flow = value.style == "{"
         group = at[value.start] if value.start < len(at) else 0
         for item in value.items:
-            strand = self._meant(scalar_strand(item, self.source), environment, compose)
-            start, end = self.source.span(item.start, item.end)
-            if item.style in ("|", ">"):
-                end = start + len(self.document.text[start:end].rstrip())
-            kind = "flow" if flow else "block"
-            layout = Layout(kind, group, 0 if flow else self._dash(start))
-            locked = "" if strand.mapped else "it comes from a variable"
-            quote = item.style
-            yield Field(strand, start, end, quote, group, frozenset(), locked), layout
+            field = self._item(item, group, environment, compose)
+            column = 0 if flow else self._dash(self.source.span(item.start, item.end)[0])
+            yield field, Layout("flow" if flow else "block", group, column)
+
+    def _item(self, item: Node, group: int, environment: Environment, compose: bool) -> Field:
+        """The word that an item of a sequence is."""
+        own = scalar_strand(item, self.source)
+        strand = self._meant(own, environment, compose)
+        start, end = self.source.span(item.start, item.end)
+        if item.style in ("|", ">"):
+            end = start + len(self.document.text[start:end].rstrip())
+        quote, locked = item.style, ""
+        if strand.text != own.text:
+            first, last = strand.span(0, len(strand))
+            is_default = strand.mapped and not has_unknown(strand.text)
+            if is_default and 0 < len(strand) == last - first:
+                start, end, quote = first, last, "in"  # the default of a variable
+            else:
+                locked = "it is put together from variables"
+        elif not strand.mapped:
+            locked = "its place in the file is not certain"
+        return Field(strand, start, end, quote, group, frozenset(), locked)
 
     def _dash(self, start: int) -> int:
         """Column of the dash in front of an item."""

@@ -10,6 +10,7 @@ from kvsolve.files.containers import CommandReader
 from kvsolve.files.json_text import json_strand
 from kvsolve.files.kubernetes import Environment
 from kvsolve.files.launches import mentions_launch
+from kvsolve.files.strand import Strand
 from kvsolve.files.yaml_nodes import SEQUENCE, YamlTextError, yaml_documents
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from kvsolve.files.found import Document, FoundCommand, Layout
     from kvsolve.files.shell_values import Field
-    from kvsolve.files.strand import Strand
     from kvsolve.files.unknown import Unknowns
 
 __all__ = ["read_dockerfile"]
@@ -25,6 +25,7 @@ __all__ = ["read_dockerfile"]
 _INSTRUCTION = re.compile(
     r"^[ \t]*([A-Za-z]+)[ \t]+((?:[^\n\\]|\\.|\\[ \t]*\r?\n(?:[ \t]*#[^\n]*\n)*)*)", re.MULTILINE
 )
+_CONTINUED = re.compile(r"\\[ \t]*\r?\n(?:[ \t]*#[^\n]*\n)*")
 _PAIR = re.compile(r"([A-Za-z_]\w*)=(\"(?:[^\"\\]|\\.)*\"|'[^']*'|[^\s\"']*)")
 
 
@@ -92,7 +93,8 @@ class _Stage:
         for part in parts:
             strand = self.strand.part(part.start, part.end)
             if part.text.lstrip().startswith("["):
-                strand = json_strand(strand)
+                bare = _CONTINUED.sub(lambda m: " " * len(m.group()), strand.text)
+                strand = json_strand(Strand(bare, strand.at, strand.to))
             own = CommandReader(self.document, strand, self.unknowns, self.told)
             if part.text.lstrip().startswith("["):
                 words += self._items(strand, own, environment)

@@ -30,7 +30,7 @@ __all__ = [
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 _SPACE = re.compile(r"\s+")
 _BEFORE = re.compile(r"(?:[ \t]*\\\r?\n[ \t]*|\s+)\Z")
-_COMMA = re.compile(r"\s*,\s*")
+_COMMA = re.compile(r"[\s\\]*,[\s\\]*")
 
 
 class TextEdit(NamedTuple):
@@ -200,6 +200,8 @@ class _Editor:
         words = self._joined(operation.words)
         kind = anchor.layout.kind
         if kind == "shell":
+            if self.text[anchor.end : anchor.end + 1].strip("'\"`)\\;|&<>\n\t\r "):
+                raise CannotEditError("there is no place for an option behind the last one")
             return TextEdit(anchor.end, anchor.end, self._shell(operation.after, words))
         if kind == "flow":
             return TextEdit(anchor.end, anchor.end, self._flow(operation.after, words))

@@ -72,6 +72,7 @@ class Layout(NamedTuple):
         nested: Shell text that stands in another quotation, so that quotes cannot be added.
         python: The items are Python's.
         keys: For a mapping: ``-`` or ``_``, what the words of its keys are joined with.
+        alone: The word is the whole value of something, so that no other can stand beside it.
     """
 
     kind: str
@@ -80,6 +81,7 @@ class Layout(NamedTuple):
     nested: bool = False
     python: bool = False
     keys: str = "-"
+    alone: bool = False
 
 
 class Token(NamedTuple):

@@ -159,6 +159,9 @@ def image_hint(around: Sequence[Node]) -> str | None:
     """The image of the nearest mapping that names one, None where a part of it is not known."""
     for node in around:
         image = node.get("image", "image_id")
+        resources = node.get("resources")
+        if image is None and resources is not None and resources.kind == MAPPING:
+            image = resources.get("image_id")
         if image is None:
             continue
         if image.kind == MAPPING:

@@ -11,7 +11,7 @@ from kvsolve.inputs.command import NoLaunchError, prefix_of, split_command
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["is_launch", "mentions_launch", "outer_context", "speaks_only"]
+__all__ = ["is_launch", "mentions_launch", "names_server", "outer_context", "speaks_only"]
 
 _LAUNCH = re.compile(
     r"-m[\s\\]*sglang\.launch_server\b|-m[\s\\]*dynamo\.sglang\b"
@@ -27,6 +27,11 @@ _SPEAK = frozenset({
 def mentions_launch(text: str) -> bool:
     """Whether a text may hold a launch command."""
     return _LAUNCH.search(text) is not None
+
+
+def names_server(text: str) -> bool:
+    """Whether a text of any form may hold a launch command; cheaper and less sure."""
+    return "sglang" in text or "launch_server" in text
 
 
 def speaks_only(program: str) -> bool:

@@ -32,7 +32,14 @@ _SIGNS = frozenset({
     "expert-parallel-size", "data-parallel-size", "dp-size",
 })  # fmt: skip
 """Options that few other programs have; one of them has to be among the keys."""
-_KNOWN_SHARE = 0.8
+_OTHERS = frozenset({
+    "gpu-memory-utilization", "max-model-len", "max-num-seqs", "max-num-batched-tokens",
+    "enable-prefix-caching", "no-enable-prefix-caching", "kv-transfer-config", "kv-events-config",
+    "compilation-config", "all2all-backend", "free-gpu-memory-fraction", "kv-cache-config",
+    "cuda-graph-config", "moe-config", "max-batch-size", "max-num-tokens",
+})  # fmt: skip
+"""Options of other engines; one of them among the keys, and the mapping is not for SGLang."""
+_KNOWN_SHARE = 0.6
 _OTHER_ENGINES = ("vllm", "trtllm", "tensorrt", "llama_cpp", "tgi", "lmdeploy")
 
 
@@ -98,6 +105,8 @@ class OptionMapReader:
     def _is_options(self, node: Node, keys: Sequence[str]) -> bool:
         names = [_dashed(key.value) for key, _ in node.pairs if key.kind == SCALAR]
         if not _SIGNS.intersection(names) or len(names) != len(node.pairs):
+            return False
+        if _OTHERS.intersection(names):
             return False
         if not self.sure and len(names) < 2:
             return False

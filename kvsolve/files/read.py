@@ -152,12 +152,12 @@ class _Reader:
         yield from read_python(self.document, strand, self.unknowns, self.told)
 
     def markdown(self, strand: Strand) -> Iterator[Item]:
-        from kvsolve.files.launches import mentions_launch
+        from kvsolve.files.launches import names_server
         from kvsolve.files.markdown import fences
 
         for fence in fences(strand):
             form = "shell" if fence.language in _SHELL_FENCES else _FENCES.get(fence.language)
-            if form is None or not mentions_launch(fence.strand.text.replace("\n", " ")):
+            if form is None or not names_server(fence.strand.text):
                 continue
             for item in self.read(form, fence.strand):
                 # What a document shows is often a part only, which no reader can take.

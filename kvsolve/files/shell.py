@@ -276,7 +276,7 @@ class ScriptReader:
                 Field(Strand("", ()), end, end, "", values.group)
             ]
             values.uses[name] = uses.get(name, 0)  # what a variable says of itself is no use
-            made = Held((field,))
+            made = Held((replace(field, alone=True),))
         if assignment.append and name in values.held:
             made = _longer(values.held[name], made)
         values.held[name] = made

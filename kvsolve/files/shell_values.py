@@ -38,6 +38,7 @@ class Field:
         via: Variables that it came through.
         locked: Why the writing must not be edited, "" where it may be.
         splits: It may be several words or none.
+        alone: It is the whole value of a variable.
     """
 
     strand: Strand
@@ -48,6 +49,7 @@ class Field:
     via: frozenset[str] = frozenset()
     locked: str = ""
     splits: bool = False
+    alone: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +161,12 @@ class _Expansion:
 
     def _field(self, pieces: list[Field | Literal]) -> Field:
         full = [p for p in pieces if p.strand.text] or pieces[:1]
-        if len(full) == 1 and isinstance(full[0], Field):
-            return full[0]
         start, end = self.strand.span(self.word.start, self.word.end)
+        if len(full) == 1 and isinstance(full[0], Field):
+            only = full[0]
+            if only.start == only.end and len(only.strand):  # written nowhere, so shown where used
+                return replace(only, start=start, end=end, quote=self.word.quote)
+            return only
         via = frozenset[str]().union(*(p.via for p in full if isinstance(p, Field)))
         locks = [p.locked for p in full if isinstance(p, Field) and p.locked]
         splits = any(isinstance(p, Field) and p.splits for p in full)
@@ -259,7 +264,7 @@ class _Expansion:
             kept = (
                 field
                 if field.via or field.locked
-                else replace(field, start=start, end=end, quote=quote)
+                else replace(field, start=start, end=end, quote=quote, alone=True)
             )
             self._put(kept, splits, frozenset())
 
@@ -278,9 +283,6 @@ class _Expansion:
                     self._break()
                 else:
                     self.now.append(Literal(Strand(" ", [field.start]), True))
-            if field.start == field.end and len(field.strand):  # unknown, so shown where it is used
-                start, end = self.strand.span(part.start, part.end)
-                field = replace(field, start=start, end=end)
             self._put(field, self.splits and not part.quoted, via)
 
     def _put(self, field: Field, splits: bool, via: frozenset[str]) -> None:

@@ -36,6 +36,10 @@ def written(text: str, like: Token, *, value: bool = True) -> str:
         CannotEditError: It cannot stand there.
     """
     kind, quote = like.layout.kind, like.quote
+    if quote == "in":
+        if not _SAFE.fullmatch(text):
+            raise CannotEditError(f"{text!r} cannot be written inside another quotation")
+        return text
     if kind == "shell":
         return _shell(text, quote, like.layout.nested)
     if like.layout.python:
@@ -50,7 +54,7 @@ def written(text: str, like: Token, *, value: bool = True) -> str:
 def _shell(text: str, quote: str, nested: bool) -> str:
     if _SAFE.fullmatch(text):
         return quote + text + quote if quote in ("'", '"') else text
-    if nested or quote == "in":
+    if nested:
         raise CannotEditError(f"{text!r} cannot be written inside another quotation")
     return shlex.quote(text)
 

@@ -17,7 +17,7 @@ from kvsolve.files.yaml_nodes import MAPPING, SCALAR, SEQUENCE, YamlTextError, y
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kvsolve.files.found import Document, FoundCommand
+    from kvsolve.files.found import Document, FoundCommand, Token
     from kvsolve.files.strand import Strand
     from kvsolve.files.unknown import Unknowns
     from kvsolve.files.yaml_nodes import Node
@@ -86,22 +86,31 @@ def read_yaml_text(
         line = document.location(place).line
         problem = FileError(f"it is no YAML from here on: {error}", document.path, line)
     commands = sorted(found, key=lambda c: (c.location.line, c.location.column))
-    yield from (_between(command, directives) for command in shared_locked(commands))
+    yield from (_between(command, directives, document) for command in shared_locked(commands))
     if problem:
         yield problem
 
 
-def _between(command: FoundCommand, directives: Sequence[int]) -> FoundCommand:
+def _between(command: FoundCommand, directives: Sequence[int], document: Document) -> FoundCommand:
     """A command with a remark for each template line inside it."""
     if not directives:
         return command
-    places = [t.start for t in command.tokens]
-    # A directive right behind the last word belongs to it as well: a list may go on there.
-    inside = [d for d in directives if min(places) < d <= max(places) + 200]
+    first = min(token.start for token in command.tokens)
+    last = max(command.tokens, key=lambda token: token.end)
+    inside = [d for d in directives if first < d and (d < last.end or _goes_on(last, d, document))]
     if not inside:
         return command
     notes = notes_for(inside[:3], "a template decides what stands here", "{{ ... }}")
     return replace(command, notes=(*command.notes, *notes))
+
+
+def _goes_on(last: Token, directive: int, document: Document) -> bool:
+    """Whether a template line right behind the last word may hold more of the command."""
+    text = document.text
+    stop = text.find("\n", last.end)
+    between = text[stop:directive].strip() if stop >= 0 else "?"
+    deep = document.location(directive).column - 1 >= last.layout.column
+    return between in ("args:", "command:") or (not between and deep)
 
 
 def _walk(root: Node, reader: CommandReader, options: OptionMapReader) -> Iterator[FoundCommand]:

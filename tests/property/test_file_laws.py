@@ -34,7 +34,7 @@ def only(name: str, text: str) -> FoundCommand:
 
 @pytest.mark.parametrize("form", FORMS)
 @given(words=commands)
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 def test_a_command_is_read_as_it_was_written(form: str, words: tuple[str, ...]) -> None:
     name, render = FORMS[form]
     found = only(name, render(words))
@@ -80,7 +80,7 @@ def operations(data: st.DataObject, words: tuple[str, ...]) -> list[Operation]:
 
 @pytest.mark.parametrize("form", FORMS)
 @given(words=plain_commands, data=st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_an_edit_changes_what_it_names(
     form: str, words: tuple[str, ...], data: st.DataObject
 ) -> None:

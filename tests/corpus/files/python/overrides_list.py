@@ -1,0 +1,22 @@
+"""Starts a server: python3 -m sglang.launch_server ..."""
+import subprocess
+
+
+def start(host: str, port: int) -> subprocess.Popen:
+    command = [
+        'python3',
+        '-m',
+        'sglang.launch_server',
+        '--model-path',
+        'meta-llama/Llama-3.1-8B-Instruct',
+        '--json-model-override-args',
+        '{"max_position_embeddings": 8192}',
+        '--served-model-name',
+        'my llama',
+        '--trust-remote-code',
+        '--port',
+        '8000',
+        '--dist-init-addr',
+        f"{host}:{port + 1}",
+    ]
+    return subprocess.Popen(command, env={"A": "1"})

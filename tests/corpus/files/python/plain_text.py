@@ -1,0 +1,12 @@
+import os
+
+COMMAND = r"""
+python3 -m sglang.launch_server \
+  --model-path meta-llama/Llama-3.1-8B-Instruct \
+  --host 0.0.0.0 \
+  --port 30000 \
+  --tp-size 2
+"""
+
+if __name__ == "__main__":
+    os.system(COMMAND)

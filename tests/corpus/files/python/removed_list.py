@@ -1,0 +1,21 @@
+"""Starts a server: python3 -m sglang.launch_server ..."""
+import subprocess
+
+
+def start(host: str, port: int) -> subprocess.Popen:
+    command = [
+        'python3',
+        '-m',
+        'sglang.launch_server',
+        '--model-path',
+        'meta-llama/Llama-3.1-8B-Instruct',
+        '--mem-fraction-static',
+        '0.8',
+        '--cuda-graph-max-bs',
+        '64',
+        '--port',
+        '30001',
+        '--dist-init-addr',
+        f"{host}:{port + 1}",
+    ]
+    return subprocess.Popen(command, env={"A": "1"})

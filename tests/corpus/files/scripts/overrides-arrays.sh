@@ -1,0 +1,17 @@
+#!/bin/bash
+source "$(dirname "$0")/common.sh"
+MODEL_ARGS=(--model-path meta-llama/Llama-3.1-8B-Instruct)
+SERVER_ARGS=(
+  --json-model-override-args '{"max_position_embeddings": 8192}'
+  --served-model-name 'my llama'
+  --trust-remote-code
+  --port 8000
+)
+
+if [[ -n "${SLURM_JOB_ID:-}" ]]; then
+  echo "job $SLURM_JOB_ID"
+fi
+python3 -m sglang.launch_server "${MODEL_ARGS[@]}" \
+  "${SERVER_ARGS[@]}" > "$LOG" 2>&1 &
+SERVER_PID=$!
+wait "$SERVER_PID"

@@ -1,0 +1,11 @@
+#!/bin/bash
+cat > /tmp/start.sh <<'END'
+#!/bin/bash
+python3 -m sglang.launch_server \
+  --model-path meta-llama/Llama-3.1-8B-Instruct \
+  --json-model-override-args '{"max_position_embeddings": 8192}' \
+  --served-model-name 'my llama' \
+  --trust-remote-code \
+  --port 8000
+END
+chmod +x /tmp/start.sh

@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+set -euo pipefail
+
+echo "starting python3 -m sglang.launch_server"
+exec python3 -m sglang.launch_server \
+  --model-path meta-llama/Llama-3.1-8B-Instruct \
+  --mem-fraction-static 0.8 \
+  --cuda-graph-max-bs 64 \
+  --port 30001 \
+  > server.log 2>&1
