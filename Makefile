@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test install lint type property conformance bench docs check-generated clean
+.PHONY: demo test install smoke lint type property conformance bench docs check-generated clean
 
 # The main job on a real command: what is wrong with it, and the cheapest way out.
 demo: $(STAMP)
@@ -19,6 +19,10 @@ $(STAMP): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[dev]"
 	@touch $(STAMP)
+
+# Wheel and sdist, each installed into an empty environment and used there.
+smoke:
+	PYTHON=$(PYTHON) tests/smoke.sh
 
 lint: $(STAMP)
 	$(BIN)/ruff check .
