@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 __all__ = ["Question", "Request", "Session"]
 
 _KEPT = 256
+"""Contexts kept; one that is only checked in takes some forty kilobytes."""
+_SEARCHED = 24
+"""Contexts kept in which repairs were looked for: these take ten megabytes."""
 _UNNAMED = "MODEL"
 """Stands for the model of a command that names none."""
 
@@ -265,11 +268,18 @@ class Session:
                 pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)
             )
             found = self._prepared[key] = Prepared(pack, context, request.stage)
-            if len(self._prepared) > _KEPT:
-                self._prepared.popitem(last=False)
+            self._forget()
         else:
             self._prepared.move_to_end(key)
         return found
+
+    def _forget(self) -> None:
+        """Drop the contexts that were not asked for the longest."""
+        if len(self._prepared) > _KEPT:
+            self._prepared.popitem(last=False)
+        searched = [key for key, prepared in self._prepared.items() if prepared.is_searched]
+        for key in searched[:-_SEARCHED]:
+            del self._prepared[key]
 
 
 def _profiles_of(model: ResolvedModel) -> Iterator[ResolvedModel]:

@@ -119,6 +119,11 @@ class Prepared:
         """Whether upstream may stop at a step; a value that nothing can foretell is no doubt."""
         return self.pack.steps[step].kind in ("refuse", "need")
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether what searches need was made, which takes a thousand times the memory."""
+        return "inlined" in vars(self)
+
     @cached_property
     def inlined(self) -> Any:
         """The program as constraints over the given values."""
