@@ -56,10 +56,12 @@ class _LazyVerbs(TyperGroup):
         if cmd_name not in VERBS:
             return None
         group = get_group(import_module(f"kvsolve.cli.{VERBS[cmd_name]}").app)
-        if cmd_name in _FAMILIES:
-            group.name = cmd_name
-            return group
-        return group.commands[cmd_name]
+        group.name = cmd_name
+        verb = group if cmd_name in _FAMILIES else group.commands[cmd_name]
+        from kvsolve.cli.examples import epilog
+
+        verb.epilog = verb.epilog or epilog(cmd_name)
+        return verb
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and not args[0].startswith("-") and args[0] not in VERBS:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kvsolve.cli.asked import ANSWER, SHARED, Asked, Option, asked_for
+from kvsolve.cli.completing import COMPLETERS
+from kvsolve.cli.progress import Progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,7 +41,9 @@ def asks(*formats: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
             typed = {name: _plain(value) for name, value in shared.items() if _was_typed(ctx, name)}
             tokens = ctx.obj["command"]
             behind = None if tokens is None else tuple(tokens)
-            return verb(asked_for(behind, typed, formats), **values)
+            asked = asked_for(behind, typed, formats)
+            with Progress():
+                return verb(asked, **values)
 
         own = list(inspect.signature(verb, eval_str=True).parameters.values())[1:]
         context = _parameter("ctx", typer.Context)
@@ -73,6 +77,7 @@ def _shared(option: Option) -> inspect.Parameter:
         help=option.help,
         metavar=option.metavar,
         min=option.least,
+        autocompletion=COMPLETERS.get(option.name),
         rich_help_panel=option.panel,
     )
     return _parameter(option.name, Annotated[kind, declared], option.default)

@@ -7,12 +7,14 @@ from typing import Annotated
 import typer
 
 from kvsolve.cli.asking import Asked, asks
+from kvsolve.cli.completing import command_words
 from kvsolve.cli.quick import FORMATS
 
 app = typer.Typer()
 FILES = typer.Argument(
     metavar="[FILE]... [-- COMMAND]",
     help="Files or folders with launch commands, `-` for stdin; or the command behind `--`.",
+    autocompletion=command_words,
 )
 
 

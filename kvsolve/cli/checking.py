@@ -18,6 +18,7 @@ from kvsolve.cli.answering import (
     talk,
     width,
 )
+from kvsolve.cli.progress import Progress
 from kvsolve.cli.sieve import Sieve
 from kvsolve.cli.sources import SourceError, environment
 from kvsolve.outputs.report import Answer, Problem
@@ -56,37 +57,64 @@ def run_check(
         baseline: A file of findings that do not count.
         write_baseline: Where to write the findings of this run as a baseline.
     """
-    shown = asked.format != "text" or not effective
-    out = writer(asked.format, Look(stdout_paint(), width(), notes or asked.setting("notes")))
-    tally, say = Tally(asked), Talk()
-    sieve = Sieve(baseline or asked.setting("baseline"), write_baseline)
-    for item in each_question(asked, files, sure=not skip_others):
-        if isinstance(item, SourceError):
-            tally.errors += 1
-            print(f"kvsolve: error: {item}", file=sys.stderr)
-            emit(out.problem(Problem(item.file, item.line, str(item))))
-            continue
-        source, question = item
+    run = _Run(asked, effective and asked.format == "text", notes, baseline, write_baseline)
+    with Progress() as progress:
+        for item in each_question(asked, files, sure=not skip_others):
+            if isinstance(item, SourceError):
+                run.problem(Problem(item.file, item.line, str(item)))
+            else:
+                run.command(*item)
+            progress.step()
+        return run.close()
+
+
+class _Run:
+    """One run over commands: what it prints, and what its exit code comes to."""
+
+    def __init__(
+        self, asked: Asked, effective: bool, notes: bool, baseline: str | None, write: str | None
+    ) -> None:
+        self.asked, self.effective = asked, effective
+        self.out = writer(
+            asked.format, Look(stdout_paint(), width(), notes or asked.setting("notes"))
+        )
+        self.tally, self.say = Tally(asked), Talk()
+        self.sieve = Sieve(baseline or asked.setting("baseline"), write)
+
+    def problem(self, problem: Problem) -> None:
+        """Tell of something that cannot be used."""
+        self.tally.errors += 1
+        print(f"kvsolve: error: {problem}", file=sys.stderr)
+        self.print(self.out.problem(problem))
+
+    def command(self, source: Source, question: Question) -> None:
+        """Judge one command and print what there is to say of it."""
         judged = session().judge(question)
         if source.found is not None and source.document is not None:
             judged = placed(judged, source.found, source.document)
-        result, mistakes = sieve.sift(hider(question).result(judged), asked, source)
+        result, mistakes = self.sieve.sift(hider(question).result(judged), self.asked, source)
         for mistake in mistakes:
-            tally.errors += 1
-            print(f"kvsolve: error: {mistake}", file=sys.stderr)
-            emit(out.problem(mistake))
-        tally.add(result)
-        talk(result, say)
-        if shown:
-            patches = _patches(asked, source, question, judged)
-            emit(out.answer(Answer(result, program_of(question), patches)))
-        else:
+            self.problem(mistake)
+        self.tally.add(result)
+        talk(result, self.say)
+        if self.effective:
             emit(_effective(question, result))
-    unused = sieve.close()
-    for idle in unused:
-        tally.add_severity(idle.severity)
-    emit(out.close(unused) if shown else "")
-    return tally.code
+        else:
+            patches = _patches(self.asked, source, question, judged)
+            self.print(self.out.answer(Answer(result, program_of(question), patches)))
+
+    def close(self) -> int:
+        """Print what is left, and tell the exit code."""
+        unused = self.sieve.close()
+        for idle in unused:
+            self.tally.add_severity(idle.severity)
+        self.print(self.out.close(unused))
+        return self.tally.code
+
+    def print(self, text: str) -> None:
+        """Write to stdout, unless that is kept for commands to paste."""
+        if not self.effective:
+            emit(text)
 
 
 def _patches(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from kvsolve.cli.answering import emit, stdout_paint, width
+from kvsolve.cli.completing import codes as complete_codes
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
@@ -30,7 +31,10 @@ Format = Annotated[
 
 @app.command("explain")
 def explain(
-    codes: Annotated[list[str], typer.Argument(metavar="CODE...", help="Codes or slugs.")],
+    codes: Annotated[
+        list[str],
+        typer.Argument(metavar="CODE...", help="Codes or slugs.", autocompletion=complete_codes),
+    ],
     sglang: Release = None,
     conditions: Annotated[
         bool, typer.Option("--conditions", help="Show when it happens, as read from the source.")

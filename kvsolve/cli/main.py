@@ -43,9 +43,11 @@ def main(args: Sequence[str]) -> int:
         return code
     except KvsolveError as error:
         return _complain(str(error))
-    except (BrokenPipeError, SystemExit):
+    except (BrokenPipeError, SystemExit) as end:
+        if isinstance(end, SystemExit) and not end.code:
+            return 0  # Typer has completed a word for the shell
         # The reader has gone, as in `kvsolve rules | head`; nobody is left to be told. Typer ends
-        # the process where a verb meets that, and in no other case.
+        # the process where a verb meets that.
         _drop_output()
         return READER_GONE
     except KeyboardInterrupt:

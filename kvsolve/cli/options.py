@@ -10,6 +10,7 @@ from kvsolve.answers.asking import reasons_of
 from kvsolve.answers.options import options_of
 from kvsolve.cli.answering import emit, stdout_paint, talk_of, width
 from kvsolve.cli.asking import Asked, asks
+from kvsolve.cli.completing import flag_names
 from kvsolve.cli.scope import Given, base_question
 
 app = typer.Typer()
@@ -21,7 +22,11 @@ def options(
     asked: Asked,
     flags: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FLAG]... [-- COMMAND]", help="Flags to tell about; all if none."),
+        typer.Argument(
+            metavar="[FLAG]... [-- COMMAND]",
+            help="Flags to tell about; all if none.",
+            autocompletion=flag_names,
+        ),
     ] = None,
     *,
     given: Given = None,
