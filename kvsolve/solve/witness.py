@@ -9,11 +9,13 @@ domains of :mod:`kvsolve.solve.domains`, that no configuration in this context s
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import negate, node, raw
-from kvsolve.model.program import Refuse, Set
+from kvsolve.model.expression import all_of, negate, node, raw
+from kvsolve.model.program import Let, Refuse, Set
+from kvsolve.packs.evaluate import Write
 from kvsolve.solve.check import same_value
 from kvsolve.solve.completion import fixed_flags
 from kvsolve.solve.domains import bare
@@ -24,7 +26,7 @@ from kvsolve.solve.space import Space
 from kvsolve.solve.specialise import inline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from kvsolve.model.context import Config
     from kvsolve.model.expression import Operand
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from kvsolve.packs.evaluate import Trace
     from kvsolve.solve.check import Prepared
 
-__all__ = ["Stage", "Witness", "marked"]
+__all__ = ["Stage", "Witness", "kept_change", "marked"]
 
 _MOST_EFFORT = 800
 
@@ -55,19 +57,44 @@ class Witness:
 def marked(program: Program) -> tuple[Program, dict[int, int]]:
     """The program with a marker for every write of a flag, behind its last step.
 
-    A marker is a refusal that stands where the write takes place. It makes the condition of
+    A marker is a refusal that stands where the write changes something. It makes the condition of
     a write a constraint like any other; no trace of the program itself ever shows it.
 
     Returns:
         The longer program, and for each write the position of its marker.
     """
+    versions: dict[str, int] = {}
     markers: list[Refuse] = []
     where: dict[int, int] = {}
     for number, step in enumerate(program.steps):
+        if not isinstance(step, (Let, Set)):
+            continue
+        version = versions.get(step.name, 0)
+        versions[step.name] = version + 1
         if isinstance(step, Set) and "." not in step.name:
+            changes = node("ne", raw("ref", step.name, version), step.value)
             where[number] = len(program.steps) + len(markers)
-            markers.append(Refuse("", step.when, step.place))
+            markers.append(Refuse("", all_of(step.when, changes), step.place))
     return replace(program, steps=(*program.steps, *markers)), where
+
+
+def kept_change(write: Write, final: Any) -> tuple[tuple[str, ...], Any] | None:
+    """What a write changed and no later one took back.
+
+    Returns:
+        Where in the value (empty for the whole of it, keys inside of a mapping) and what stands
+        there at the end; None where the write changed nothing, or nothing of it is left.
+    """
+    before, after = write.before, write.after
+    if isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(final, Mapping):
+        for key in after:
+            if key in final and key in before:
+                inner = kept_change(Write(write.step, before[key], after[key]), final[key])
+                if inner is not None:
+                    return (key, *inner[0]), inner[1]
+        return None
+    changed = not same_value(before, after)
+    return ((), final) if changed and same_value(after, final) else None
 
 
 class Stage:
@@ -231,7 +258,7 @@ class _WriteJudge:
 
     def __init__(self, stage: Stage, step: int) -> None:
         self.stage, self.step, self.exact = stage, step, True
-        self.name = stage.prepared.pack.program.steps[step].name  # type: ignore[union-attr]
+        self.name = stage.prepared.pack.program.steps[step].name
         self.marker = stage.markers[step]
 
     def __call__(self, changes: dict[int, int]) -> list[Clause]:
@@ -241,29 +268,29 @@ class _WriteJudge:
         trace = stage.prepared.trace(config)
         stage.explain.reasoner.move(changes)
         found = list(stage.refusals(broken_steps(stage.prepared, trace), changes))
-        if not (missing := self._missing(config, trace)) and (found or not self._doubt(trace)):
-            return found
-        clause = missing if isinstance(missing, Clause) else None
+        own = [w for w in trace.writes if stage.prepared.pack.steps[w.step].name == self.name]
+        if self._decides(own, config, trace):
+            return [*found, stage.as_is(changes)] if self._doubt(trace) and not found else found
+        clause = self._missing(own)
         self.exact &= clause is not None
         return [*found, clause or stage.as_is(changes)]
 
-    def _missing(self, config: Config, trace: Trace) -> Clause | bool:
-        """What keeps the write from deciding; True where that is not known, False if it does."""
-        stage, last = self.stage, self._last(trace)
-        if last == self.step:
-            if not same_value(trace.values.get(self.name), config.values.get(self.name)):
-                return False
-            after = stage.network.effective[self.name]
-            changed = node("ne", raw("ref", self.name, 0), after)
-            return stage.reason(changed, holds=False) or True
-        if last is not None and last > self.step:
-            return stage.reason(stage.guard(stage.markers[last]), holds=True) or True
-        return stage.reason(stage.guard(self.marker), holds=False) or True
+    def _decides(self, own: list[Write], config: Config, trace: Trace) -> bool:
+        final = trace.values.get(self.name)
+        if same_value(final, config.values.get(self.name)):
+            return False
+        return any(w.step == self.step and kept_change(w, final) is not None for w in own)
 
-    def _last(self, trace: Trace) -> int | None:
-        steps = self.stage.prepared.pack.steps
-        own = [w.step for w in trace.writes if steps[w.step].name == self.name]
-        return own[-1] if own else None
+    def _missing(self, own: list[Write]) -> Clause | None:
+        """What keeps the write from deciding; None where that is not known."""
+        stage = self.stage
+        for write in reversed(own):
+            if write.step == self.step:
+                break
+            changed = not same_value(write.before, write.after)
+            if write.step > self.step and changed:
+                return stage.reason(stage.guard(stage.markers[write.step]), holds=True)
+        return stage.reason(stage.guard(self.marker), holds=False)
 
     def _doubt(self, trace: Trace) -> bool:
         prepared = self.stage.prepared

@@ -11,13 +11,15 @@ from functools import cache
 
 import pytest
 
-from kvsolve.session import Request, Session
+from kvsolve.session import Session
 
-from ..conformance.cases import CASES, model_name, read_file
-from ..conformance.comparison import equal_values
-from ..conformance.oracle.model_configs import MODELS_DIRECTORY
+from ..conformance.cases import CASES, job_of, read_file
+from ..conformance.entry_probe import Probe
+from ..conformance.kvsolve_subject import request_of
+from ..conformance.witness_cases import stands
 
-FILES = ("args.jsonl.gz", "late.jsonl")
+ARGS, LATE = "args.jsonl.gz", "late.jsonl"
+FILES = (ARGS, LATE)
 
 
 @cache
@@ -25,65 +27,40 @@ def cases(name):
     return read_file(CASES / name)
 
 
-@pytest.fixture(scope="module")
-def session():
-    return Session()
+def releases(name):
+    return sorted({case["sglang"] for case in cases(name)})
 
 
-def check(session, case):
-    model = str(MODELS_DIRECTORY / case["model"])
-    tokens = [token.replace("@model:", f"{MODELS_DIRECTORY}/") for token in case["argv"]]
-    return session.check(
-        Request(
-            command=["--model-path", model, *tokens],
-            sglang=case["sglang"],
-            gpu=case["gpu"],
-            model_config=model,
-            env=case.get("env", {}),
-            stage=case.get("stage"),
-        )
-    )
+def own_cases(name, release):
+    own = [case for case in cases(name) if case["sglang"] == release]
+    return sorted(own, key=lambda case: (case["gpu"], case["model"], str(case.get("env"))))
 
 
 def told(case):
     return " ".join((case["code"], case["kind"], case["gpu"], case["model"], *case["argv"]))
 
 
-def is_as_told(case, result):
-    """Whether a check says what the case says."""
-    errors = [finding.code for finding in result.errors]
-    if case["kind"] == "keeps":
-        return misses(case, result, errors)
-    if "dest" in case:
-        value = model_name(result.effective[case["dest"]])
-        decided = result.provenance[case["dest"]] == case["code"]
-        return not errors and decided and equal_values(case["after"], value)
-    # Past the arguments other refusals of the same start-up may come first.
-    return case["code"] in (errors[:1] if case.get("stage") == "args" else errors)
-
-
-def misses(case, result, errors):
-    """Whether the entry has no part in a check, and an accepted command is accepted."""
-    if case["code"] in errors or case["code"] in result.provenance.values():
-        return False
-    if case.get("stage") != "args":
-        return True
-    if "where" not in case:
-        return not errors
-    ground = result.errors[0].ground if errors else None
-    return ground is not None and [ground.file, ground.symbol] == case["where"]
-
-
-RELEASES = sorted({(name, case["sglang"]) for name in FILES for case in cases(name)})
-
-
-@pytest.mark.parametrize(("name", "release"), RELEASES)
-def test_an_entry_takes_place_where_its_cases_say(name, release, session):
-    own = [case for case in cases(name) if case["sglang"] == release]
-    own.sort(key=lambda case: (case["gpu"], case["model"], str(case.get("env"))))
-    wrong = [told(case) for case in own if not is_as_told(case, check(session, case))]
+@pytest.mark.parametrize("release", releases(ARGS))
+def test_an_entry_of_the_arguments_takes_place_where_its_cases_say(release):
+    probe = Probe(release)
+    own = own_cases(ARGS, release)
     assert own
-    assert wrong == []
+    assert [told(case) for case in own if not stands(case, probe.look(job_of(case)))] == []
+
+
+def is_as_told(case, result):
+    """Whether the entry is refused, or is not; other refusals of the start-up may come first."""
+    refused = case["code"] in [finding.code for finding in result.errors]
+    return refused is (case["kind"] == "breaks")
+
+
+@pytest.mark.parametrize("release", releases(LATE))
+def test_a_later_entry_takes_place_where_its_cases_say(release):
+    session = Session()
+    own = own_cases(LATE, release)
+    results = (session.check(request_of(release, job_of(c), c.get("stage"))) for c in own)
+    pairs = zip(own, results, strict=True)
+    assert [told(case) for case, result in pairs if not is_as_told(case, result)] == []
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .batches import run_jobs
-from .comparison import equal_values
+from .comparison import equal_values, plain_value
 from .oracle.model_configs import MODELS_DIRECTORY
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ __all__ = [
     "CASES",
     "bears_out",
     "disagreements",
+    "has_value",
     "job_of",
     "model_name",
     "read_cases",
@@ -78,11 +79,18 @@ def job_of(case: Case) -> Outcome:
     }
 
 
+def has_value(case: Case, effective: Mapping[str, Any]) -> bool:
+    """Whether effective values hold what a case says that an entry writes."""
+    value = plain_value(effective.get(case["dest"]))
+    for key in case.get("inside", ()):
+        value = value.get(key) if isinstance(value, dict) else None
+    return equal_values(model_name(value), case["after"])
+
+
 def bears_out(case: Case, outcome: Mapping[str, Any]) -> bool:
     """Whether the release does what a case says."""
     if "dest" in case:
-        accepted = outcome["status"] == "ok"
-        return accepted and equal_values(outcome["resolved"].get(case["dest"]), case["after"])
+        return outcome["status"] == "ok" and has_value(case, outcome["resolved"])
     if "where" in case:
         where = outcome.get("where") or {}
         refused = outcome["status"] == "rejected"

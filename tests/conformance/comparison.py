@@ -18,6 +18,7 @@ __all__ = [
     "compare",
     "equal_values",
     "load_exclusions",
+    "plain_value",
 ]
 
 Outcome = dict[str, Any]
@@ -130,7 +131,7 @@ def compare(outcome: Outcome, answer: Answer, exclusions: Exclusions) -> Compari
     for name in compared:
         real, ours = outcome["resolved"][name], answer.effective[name]
         if not equal_values(real, ours):
-            differing[name] = (real, _plain(ours))
+            differing[name] = (real, plain_value(ours))
     return Comparison(verdict=True, values=len(compared), differing=differing)
 
 
@@ -154,22 +155,22 @@ def _function(symbol: str) -> str:
     return parts[-1] if parts else symbol
 
 
-def _plain(value: Any) -> Any:
+def plain_value(value: Any) -> Any:
     """An object as the mapping of its attributes, a set as a sorted list."""
     if isinstance(value, dict):
         if set(value) == {"__object__", "attributes"}:
-            return _plain(value["attributes"])
+            return plain_value(value["attributes"])
         if set(value) == {"__set__"}:
-            return _plain(value["__set__"])
-        return {name: _plain(item) for name, item in value.items()}
+            return plain_value(value["__set__"])
+        return {name: plain_value(item) for name, item in value.items()}
     if isinstance(value, set | frozenset):
-        return sorted((_plain(item) for item in value), key=repr)
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+        return sorted((plain_value(item) for item in value), key=repr)
+    return [plain_value(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def equal_values(real: Any, ours: Any) -> bool:
     """Whether an effective value of the release and one of kvsolve are the same."""
-    return _equal(_plain(real), _plain(ours))
+    return _equal(plain_value(real), plain_value(ours))
 
 
 def _equal(real: Any, ours: Any) -> bool:

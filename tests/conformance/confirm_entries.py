@@ -2,8 +2,8 @@
 
 A refusal is confirmed when it is the recorded outcome of some job, at the same function, and a
 static check of the job says the same; a rewrite, when both give the flag the same value and the
-check says that the entry gave it. The cases of ``tests/cases/args.jsonl.gz`` that a validator bore out
-(``conformance.find_witnesses``) count too. Run it after recording anew::
+check says that the entry gave it. The cases of ``tests/cases/args.jsonl.gz`` that a validator bore
+out (``conformance.find_witnesses``) count too. Run it after recording anew::
 
     python -m conformance.confirm_entries
 """

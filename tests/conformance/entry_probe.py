@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.model.expression import walk
 from kvsolve.model.program import Let
 from kvsolve.packs.pack import load_pack
+from kvsolve.solve.check import same_value
 from kvsolve.solve.domains import read_literals
+from kvsolve.solve.witness import kept_change
 
 from .flag_pool import TABLES, FlagPool
 from .kvsolve_subject import Kvsolve, request_of
@@ -17,11 +19,14 @@ from .kvsolve_subject import Kvsolve, request_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from kvsolve.model.finding import CheckResult
     from kvsolve.packs.catalog import EntryInfo
+    from kvsolve.session import Question
 
 __all__ = ["Probe", "Seen", "flag_groups"]
 
 Job = dict[str, Any]
+Decided = tuple[str, tuple[str, ...], Any]
 STAGE = "args"
 MOST_HIDING = 5
 ARCHITECTURE = re.compile(r"^[A-Z]\w+For[A-Z]\w+$")
@@ -36,7 +41,8 @@ class Seen:
         first: Code of the refusal that SGLang meets first, empty where there is none.
         place: File and function of it.
         errors: Codes of every refusal, in order.
-        writes: Flag -> code of the entry that gave it its effective value.
+        writes: Code of each entry that decided an effective value, or a part of one -> the flag,
+            where in its value, and what stands there.
         effective: Effective values.
     """
 
@@ -44,24 +50,24 @@ class Seen:
     first: str = ""
     place: tuple[str, str] = ("", "")
     errors: tuple[str, ...] = ()
-    writes: Mapping[str, str] = field(default_factory=dict)
+    writes: Mapping[str, Decided] = field(default_factory=dict)
     effective: Mapping[str, Any] = field(default_factory=dict)
 
     def shows(self, code: str) -> bool:
         """Whether the entry is the first refusal, or what decided a value of a valid command."""
         if self.first:
             return self.first == code
-        return self.verdict == "valid" and code in self.writes.values()
+        return self.verdict == "valid" and code in self.writes
 
     def hidden(self, code: str) -> int | None:
         """How many refusals come before the entry; None where it does not take place."""
         if code in self.errors:
             return self.errors.index(code)
-        return len(self.errors) if code in self.writes.values() else None
+        return len(self.errors) if code in self.writes else None
 
     def lacks(self, code: str) -> bool:
         """Whether the command is valid without the entry."""
-        return self.verdict == "valid" and code not in self.writes.values()
+        return self.verdict == "valid" and code not in self.writes
 
 
 def flag_groups(argv: Sequence[str]) -> list[list[str]]:
@@ -95,16 +101,34 @@ class Probe:
 
     def look(self, job: Job) -> Seen:
         """Check one job."""
-        result = self.subject.session.check(request_of(self.release, job, STAGE))
+        session = self.subject.session
+        question = session.ask(request_of(self.release, job, STAGE))
+        result = session.judge(question)
         errors = result.errors
         codes = tuple(error.code for error in errors)
-        writes = {d: c for d, c in result.provenance.items() if c.startswith("KV")}
+        writes = self._decided(question, result)
         verdict = str(result.verdict)
         if not errors:
             return Seen(verdict, writes=writes, effective=result.effective)
         ground = errors[0].ground
         place = (ground.file, ground.symbol) if ground else ("", "")
         return Seen(verdict, errors[0].code, place, codes, writes, result.effective)
+
+    def _decided(self, question: Question, result: CheckResult) -> dict[str, Decided]:
+        """What each entry decided: values that it wrote last, or parts that were not taken back."""
+        found: dict[str, Decided] = {}
+        steps, given = self.pack.steps, question.config.values
+        trace = question.context.trace(question.config)
+        for write in trace.writes:
+            dest = steps[write.step].name
+            final = trace.values.get(dest)
+            kept = None if "." in dest else kept_change(write, final)
+            if kept is not None and not same_value(final, given.get(dest)):
+                found[self.pack.catalog.entry(write.step).code] = (dest, *kept)
+        for dest, code in result.provenance.items():
+            if code.startswith("KV") and code not in found:
+                found[code] = (dest, (), result.effective[dest])
+        return found
 
     def shrink(self, job: Job, code: str) -> Job:
         """The job without the flags and variables that the entry can do without."""
@@ -180,6 +204,8 @@ class Probe:
         terms = list(walk(*whens))
         constants = {a for t in terms for a in _flat(t.args) if isinstance(a, str)}
         variables = {t.args[0] for t in terms if t.op in ("env", "env_is_set")}
+        facts = {t.args[0] for t in terms if t.op == "fact" and t.args[0].startswith("env.")}
+        variables |= {name.removeprefix("env.") for name in facts}
         return sorted(c for c in constants if ARCHITECTURE.search(c)), sorted(variables)
 
     def values(self, name: str, code: str) -> list[str]:

@@ -16,11 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.packs.files import constraints_directory
 
-from .cases import CASES, job_of, model_name, read_file, write_file
-from .comparison import equal_values
+from .cases import CASES, has_value, job_of, read_file, write_file
 from .entry_probe import Probe
 from .oracle.home import RELEASES
-from .witness_cases import case_of, confirm
+from .witness_cases import case_of, confirm, misses
 from .witness_search import Explorer
 from .witness_settings import settings
 
@@ -57,7 +56,7 @@ def standing(cases: Iterable[Case]) -> Iterator[Case]:
         code = _code_now(breaks, probes[release].look(job_of(breaks)))
         if not code or (code, release) in done:
             continue
-        if _misses(keeps, code, probes[release].look(job_of(keeps))):
+        if misses(keeps, code, probes[release].look(job_of(keeps))):
             done.add((code, release))
             yield from ({**case, "code": code} for case in (breaks, keeps))
 
@@ -66,15 +65,10 @@ def _code_now(breaks: Case, seen: Seen) -> str:
     """Code of the entry that a breaking case shows at its place; empty where it shows none."""
     if "dest" not in breaks:
         return seen.first if list(seen.place) == breaks["where"] else ""
-    value = model_name(seen.effective.get(breaks["dest"]))
-    same = not seen.first and equal_values(breaks["after"], value)
-    return seen.writes.get(breaks["dest"], "") if same else ""
-
-
-def _misses(keeps: Case, code: str, seen: Seen) -> bool:
-    if "where" not in keeps:
-        return seen.lacks(code)
-    return list(seen.place) == keeps["where"] and seen.hidden(code) is None
+    if seen.first or not has_value(breaks, seen.effective):
+        return ""
+    alike = (code for code, told in seen.writes.items() if told[0] == breaks["dest"])
+    return breaks["code"] if breaks["code"] in seen.writes else next(alike, "")
 
 
 def find(probe: Probe, wanted: dict[str, list[int]], where: Iterable[Setting]) -> Iterator[Case]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.packs.pack import load_pack
 
 from .batches import run_jobs
-from .cases import bears_out, job_of, model_name
+from .cases import bears_out, has_value, job_of, model_name
 from .entry_probe import STAGE
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from .entry_probe import Seen
 
-__all__ = ["Statements", "case_of", "confirm"]
+__all__ = ["Statements", "case_of", "confirm", "misses", "stands"]
 
 Case = dict[str, Any]
 Job = dict[str, Any]
@@ -31,8 +31,10 @@ def case_of(release: str, code: str, kind: str, job: Job, seen: Seen) -> Case:
     if seen.first:
         case["where"] = list(seen.place)
     elif kind == "breaks":
-        dest = next(dest for dest, by in seen.writes.items() if by == code)
-        case |= {"dest": dest, "after": model_name(seen.effective[dest])}
+        dest, inside, after = seen.writes[code]
+        case |= {"dest": dest, "after": model_name(after)}
+        if inside:
+            case["inside"] = list(inside)
     return case
 
 
@@ -56,6 +58,23 @@ class Statements:
         lines = self.lines.get(where.get("file", ""), [])
         before = bisect_right(lines, where.get("line", 0))
         return self.codes[where["file"], lines[before - 1]] if before else set()
+
+
+def stands(case: Case, seen: Seen) -> bool:
+    """Whether kvsolve says what a case says."""
+    code = case["code"]
+    if case["kind"] == "keeps":
+        return misses(case, code, seen)
+    if "dest" in case:
+        return seen.shows(code) and has_value(case, seen.effective)
+    return seen.shows(code) and list(seen.place) == case["where"]
+
+
+def misses(keeps: Case, code: str, seen: Seen) -> bool:
+    """Whether an entry has no part in its keeping twin."""
+    if "where" not in keeps:
+        return seen.lacks(code)
+    return list(seen.place) == keeps["where"] and seen.hidden(code) is None
 
 
 def agrees(case: Case, outcome: Mapping[str, Any], statements: Statements) -> bool:

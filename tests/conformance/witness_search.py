@@ -21,6 +21,7 @@ from kvsolve.solve.witness import Stage
 from .entry_probe import STAGE
 from .kvsolve_subject import request_of
 from .oracle.model_configs import MODELS_DIRECTORY
+from .witness_values import VALUES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,8 +36,16 @@ __all__ = ["Attempt", "Explorer", "Setting"]
 Job = dict[str, Any]
 OTHER_PLATFORMS = ("h100", "b200", "a100", "mi300x-aiter", "rtx5090", "cpu", "npu", "xpu")
 OTHER_MODELS = ("llama-mha", "qwen3-moe", "deepseek-v3", "qwen3-next", "qwen2.5-vl")
-HELD = frozenset({"device"})
-"""Flags that only another machine could make true."""
+HELD = frozenset(
+    {
+        "device",
+        "json_model_override_args",
+        "model_config_parser",
+        "model_path",
+        "speculative_draft_model_path",
+    }
+)
+"""Flags that make another machine or another model of the same setting."""
 MOST_NEAR = 60
 """Twins looked at for one entry."""
 
@@ -106,25 +115,43 @@ class Explorer:
         )
         if question.problems:
             return
-        held = question.held | HELD
+        held = HELD | set(question.config.given)
         also = self._also(held)
         stage = Stage(question.context, question.config, held=held, also=also)
         for code, steps in list(self.wanted.items()):
+            if not self._concerns(code, setting):
+                continue
             attempt = self._try(stage, setting, code, steps)
             if attempt.result == "pair":
                 del self.wanted[code]
             yield attempt
 
+    def _concerns(self, code: str, setting: Setting) -> bool:
+        """Whether a setting's variables or drafts could make a difference to an entry."""
+        if setting.env:
+            _, variables = self.probe.surroundings(code)
+            return any(name in variables for name, _ in setting.env)
+        if setting.argv:
+            told = (flag for _, entry in self.probe.entries[code] for flag in entry.flags)
+            return "--speculative-draft-model-path" not in setting.argv or any(
+                flag.startswith("speculative_") for flag in told
+            )
+        return True
+
     def _also(self, held: frozenset[str]) -> Mapping[str, Iterable[Any]]:
         """Values that the sampler draws, for flags of which entries do not say enough."""
         found: dict[str, list[Any]] = {}
         flags = self.probe.pack.flags
-        for name, texts in self.probe.pool.values.items():
-            flag = self.probe.pool.flags[name]
-            if flag.dest in held or flag.choices or not texts:
+        texts = {name: list(values) for name, values in self.probe.pool.values.items()}
+        for name, more in VALUES.items():
+            texts.setdefault(name, []).extend(more)
+        for name, values in texts.items():
+            flag = flags.by_spelling(name) if name in flags else None
+            if flag is None or flag.dest in held or flag.choices:
                 continue
-            for text in texts:
-                parsed = parse_argv(("--model-path", "m", name, text), flags, {})
+            for text in values:
+                tokens = text.split(" ") if flag.nargs in ("*", "+") else [text]
+                parsed = parse_argv(("--model-path", "m", name, *tokens), flags, {})
                 if not parsed.problems and flag.dest in parsed.given:
                     found.setdefault(flag.dest, []).append(parsed.values[flag.dest])
         return found
