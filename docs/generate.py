@@ -12,6 +12,7 @@ import typer
 
 from kvsolve.cli.app import VERBS, app
 from kvsolve.cli.asked import SHARED as OPTIONS
+from kvsolve.cli.examples import EXAMPLES
 from kvsolve.cli.main import main as main_of_kvsolve
 
 DOCS = Path(__file__).resolve().parent
@@ -50,7 +51,12 @@ def _verb(verb: str, command: Any, level: str = "##") -> list[str]:
     own = [p for p in command.params if p.name not in (*SHARED, "help") or p.name == "format"]
     takes = any(p.name == "gpu" for p in command.params)
     tail = "\nTakes the shared options.\n" if takes else ""
-    return [f"{level} {verb}\n", _help(command), *_options(own), tail]
+    return [f"{level} {verb}\n", _help(command), *_options(own), tail, *_examples(verb)]
+
+
+def _examples(verb: str) -> list[str]:
+    lines = [f"# {e.about}\nkvsolve {e.line}" for e in EXAMPLES.get(verb, ())]
+    return ["```sh\n" + "\n".join(lines) + "\n```\n"] if lines else []
 
 
 def _help(command: Any) -> str:

@@ -252,6 +252,8 @@ def _subject(finding: Finding) -> tuple[str, ...]:
 
 def identity_of(*parts: str) -> str:
     """A short stable name for some texts."""
+    from hashlib import sha256
+
     from hashlib import sha256  # 3 ms to import, and most answers have no use for it
 
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]

@@ -26,6 +26,7 @@ _COMMENT = re.compile(
 _ONLY_COMMENT = re.compile(r"\s*(?:#|//|<!--)")
 _ANNOTATED = re.compile(r"""(\s*)["']?kvsolve\.dev/ignore(?:\.([\w.-]+))?["']?\s*:\s*(.*?)\s*$""")
 _CODES = re.compile(r"((?:[A-Za-z][\w-]*)(?:\s*,\s*[A-Za-z][\w-]*)*)[\s:]*(.*)$")
+_SCALAR = re.compile(r"""(?:"([^"]+)"|'([^']+)'|([^"'#\s].*?))\s*(?:\s#.*)?$""")
 _DOCUMENT = re.compile(r"---(?:\s|$)")
 
 
@@ -105,7 +106,8 @@ def _annotations(lines: Sequence[str]) -> Iterator[Ignore]:
 def _values(lines: Sequence[str], number: int, indent: int, value: str) -> Iterator[str]:
     """The lines of an annotation's value: a plain or quoted one, or those of a block."""
     if value[:1] not in ("|", ">"):
-        yield value[1:-1] if value[:1] in ("'", '"') and value[-1:] == value[:1] else value
+        scalar = _SCALAR.match(value)
+        yield next(part for part in scalar.groups("") if part) if scalar else value
         return
     for line in lines[number:]:
         if line.strip() and len(line) - len(line.lstrip()) <= indent:

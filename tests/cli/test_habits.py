@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import re
+import tomllib
+from pathlib import Path
 
 import pytest
 
+from kvsolve.settings.ignores import ignores_in
+from kvsolve.settings.table import read_table
 from tests.cli.running import EXAMPLE, LLAMA, PLAIN, assert_one_sentence, run
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 Capture = pytest.CaptureFixture[str]
 CONTEXT = 'sglang = "0.5.18"\ngpu = "h100"\n'
@@ -147,3 +148,23 @@ def test_exit_zero_is_for_findings_only(project: Path, capsys: Capture) -> None:
     assert run(capsys, "check", "--exit-zero", "--", *EXAMPLE).code == 0
     assert run(capsys, "fix", "--exit-zero", "--", *EXAMPLE).code == 0
     assert run(capsys, "check", "--exit-zero", "gone.sh").code == 2
+
+
+def blocks(kind: str) -> list[str]:
+    """The fenced blocks of the page about settings."""
+    text = (Path(__file__).resolve().parents[2] / "docs" / "settings.md").read_text()
+    return re.findall(rf"```{kind}\n(.*?)```", text, re.DOTALL)
+
+
+def test_the_settings_of_the_docs_are_read() -> None:
+    (text,) = blocks("toml")
+    settings = read_table("/x/kvsolve.toml", tomllib.loads(text))
+    assert settings.values["fail_on"] == "warning"
+    assert settings.ignores[0].codes == ("KV1141", "nvfp4-needs-blackwell")
+
+
+def test_the_suppressions_of_the_docs_are_read() -> None:
+    (script,), (manifest,) = blocks("sh"), blocks("yaml")
+    found = [*ignores_in(script), *ignores_in(manifest)]
+    assert [ignore.codes for ignore in found] == [("KV1141",), ("KV1141",), ("KV1145",)]
+    assert not any(ignore.mistake for ignore in found)

@@ -93,3 +93,9 @@ def test_every_suppression_has_its_place_inside_the_text(lines: list[str]) -> No
         assert ignore.line <= ignore.last <= len(lines)
         assert 1 <= ignore.column <= len(lines[ignore.line - 1])
         assert bool(ignore.mistake) == (not ignore.codes or not ignore.reason)
+
+
+def test_yaml_comments_are_no_part_of_a_reason() -> None:
+    for value in ('"KV1 why"', "'KV1 why'", "KV1 why"):
+        assert told(f"kvsolve.dev/ignore: {value}  # and more")[0][1:3] == (("KV1",), "why")
+    assert told("kvsolve.dev/ignore: KV1 as in a#b")[0][2] == "as in a#b"
