@@ -10,11 +10,11 @@ from kvsolve.answers.asking import dest_of
 from kvsolve.answers.matrix import CONTEXT_FIELDS, matrix_of, moved
 from kvsolve.cli.answering import emit, width
 from kvsolve.cli.asking import Asked, asks
-from kvsolve.cli.scope import Given, base_request, values_of
+from kvsolve.cli.scope import Given, base_request, names_of, values_of
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from kvsolve.packs.pack import Pack
     from kvsolve.session import Request
@@ -28,20 +28,43 @@ def matrix(
     asked: Asked,
     *,
     rows: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--rows", metavar="AXIS", help="FLAG or FLAG=a,b; or gpu, model, release with values."
         ),
-    ],
-    cols: Annotated[str, typer.Option("--cols", metavar="AXIS", help="The same, across.")],
+    ] = None,
+    cols: Annotated[
+        str | None, typer.Option("--cols", metavar="AXIS", help="The same, across.")
+    ] = None,
     by: Annotated[
         str | None,
         typer.Option("--by", metavar="AXIS", help="One matrix for each gpu, model or release."),
     ] = None,
+    full: Annotated[
+        bool,
+        typer.Option("--full", help="Every pair of values of every modelled flag: what clashes."),
+    ] = False,
+    flag: Annotated[
+        list[str] | None,
+        typer.Option("--flag", metavar="FLAG,...", help="With --full: only these; repeatable."),
+    ] = None,
+    every: Annotated[
+        bool, typer.Option("--every", help="With --full and CSV: also the pairs that work.")
+    ] = False,
     given: Given = None,
 ) -> int:
     """Tell which pairs of values go together, each cell with its reason."""
     base = base_request(asked, given)
+    if full:
+        if rows or cols or by:
+            raise KvsolveError(
+                "--full takes all flags, or those of --flag; not --rows, --cols or --by"
+            )
+        return _full(asked, base, flag or (), every=every)
+    if flag or every:
+        raise KvsolveError(f"{'--flag' if flag else '--every'} goes with --full")
+    if rows is None or cols is None:
+        raise KvsolveError("name two axes with --rows and --cols, or ask for --full")
     name = by.partition("=")[0] if by else ""
     bases = [moved(base, {name: value}) for value in _context_axis(by)] if by else [base]
     answers: list[dict[str, Any]] = []
@@ -53,6 +76,38 @@ def matrix(
     emit(_render(asked.format, answers, reasons))
     unknown = any(c["state"] == "unknown" for answer in answers for c in answer["cells"])
     return 2 if unknown and not asked.allow_unknown else 0
+
+
+def _full(asked: Asked, base: Request, flags: Sequence[str], *, every: bool) -> int:
+    from kvsolve.answers.full import full_of
+
+    table = _pack(base.sglang).flags
+    names = [dest for text in flags for dest in names_of(table, text)]
+    found = full_of(base, names, asked.limit_s)
+    emit(_full_rendered(asked.format, found, every))
+    return 0 if found["complete"] or asked.allow_unknown else 2
+
+
+def _full_rendered(style: str, found: dict[str, Any], every: bool) -> str:
+    if style in ("json", "jsonl"):
+        from kvsolve.outputs.envelope import head, json_line, json_text
+
+        return (json_line if style == "jsonl" else json_text)({**head(), **found})
+    if style == "html":
+        from kvsolve.outputs.full_html import full_html
+
+        return full_html(found)
+    from kvsolve.outputs import full as output
+
+    if style == "text":
+        return output.full_text(found, width())
+    if style == "csv":
+        return output.full_csv(found, every=every)
+    if style == "latex":
+        raise KvsolveError(
+            "the full matrix comes as text, markdown, csv, json or html, not as latex"
+        )
+    return output.full_markdown(found)
 
 
 def _axis(base: Request, text: str) -> tuple[str, tuple[Any, ...]]:

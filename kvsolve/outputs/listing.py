@@ -9,7 +9,7 @@ from kvsolve.outputs.words import short_value
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["LIST_FORMATS", "listing"]
+__all__ = ["LIST_FORMATS", "fit", "listing"]
 
 _WIDEST = 48
 _LEAST = 24
@@ -46,7 +46,7 @@ def listing(
     make = {"text": tables.text_table, "markdown": tables.markdown_table, "csv": tables.csv_table}
     cells = [[_cell(item.get(column)) for column in columns] for item in items]
     if style == "text" and len(items) > 1:
-        _cut(columns, cells, width)
+        fit(columns, cells, width)
     return make[style](columns, cells)
 
 
@@ -58,7 +58,7 @@ def _cell(value: Any) -> str:
     return value if isinstance(value, str) else short_value(value)
 
 
-def _cut(columns: Sequence[str], cells: list[list[str]], width: int) -> None:
+def fit(columns: Sequence[str], cells: list[list[str]], width: int) -> None:
     """Shorten cells of a long list: inner ones that are far too long, last ones to the width."""
     for row in cells:
         row[:-1] = [_short(cell, _WIDEST) for cell in row[:-1]]

@@ -59,4 +59,9 @@ ol.notes { font-size: .92em; max-width: 70rem; }
 ol.notes li:target { outline: 2px solid var(--yes); }
 sup { font-size: .7em; } sup a { text-decoration: none; }
 p.about { max-width: 70rem; }
+table.list td { text-align: left; vertical-align: top; max-width: 34rem; }
+table.list td:first-child { white-space: nowrap; }
+table.list thead th:first-child { left: auto; }
+.filter { position: sticky; top: 0; z-index: 5; background: var(--back); padding: .5rem 0; }
+.filter input { font: inherit; padding: .3rem .6rem; width: min(30rem, 70vw); }
 """
