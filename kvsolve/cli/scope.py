@@ -14,7 +14,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.inputs.argv import parse_argv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kvsolve.cli.asked import Asked
     from kvsolve.model.flag import FlagTable
@@ -39,7 +39,7 @@ def base_request(asked: Asked, given: Sequence[str] | None) -> Request:
     Raises:
         KvsolveError: An option cannot be used.
     """
-    tokens = [*(asked.command or ()), *_tokens(given or ())]
+    tokens = [*(asked.command or ()), *_tokens(given or (), asked.sglang)]
     request = request_for(asked, tokens, environment(asked.env))
     if tokens and not _lacks_model(request):
         return request
@@ -64,15 +64,24 @@ def _lacks_model(request: Request) -> bool:
     return "model_path" in question.pack.flags.fields and "model_path" not in question.config.given
 
 
-def _tokens(given: Iterable[str]) -> Iterable[str]:
+def _tokens(given: Sequence[str], release: str | None) -> Iterator[str]:
+    """The tokens that say the same; a switch that is false is left out, or said to be off."""
+    if not given:
+        return
+    from kvsolve.packs.pack import load_pack, newest
+
+    flags = load_pack(release or newest()).flags
     for pair in given:
         name, equals, value = pair.partition("=")
         if not name:
             raise KvsolveError(f"--given takes FLAG=VALUE, not {pair!r}")
         spelled = name if name.startswith("-") else "--" + name.replace("_", "-")
-        yield spelled
-        if equals and value.lower() != "true":
-            yield value
+        if not equals or (spelled in flags and flags.by_spelling(spelled).takes_value):
+            yield from (spelled, value) if equals else (spelled,)
+        elif value.lower() != "false":
+            yield from (spelled,) if value.lower() == "true" else (spelled, value)
+        elif (off := spelled.replace("--", "--no-", 1)) in flags:
+            yield off
 
 
 def names_of(flags: FlagTable, text: str) -> list[str]:

@@ -102,4 +102,6 @@ def _linked(cell: str, reasons: Mapping[str, str]) -> str:
             return code
         return f'<a href="#{code}" title="{escape(reasons[code])}">{code}</a>'
 
-    return _CODE.sub(link, escape(cell))
+    linked = _CODE.sub(link, escape(cell))
+    why = f' <span class="why">{escape(reasons[cell])}</span>' if cell in reasons else ""
+    return linked + why

@@ -62,6 +62,7 @@ p.about { max-width: 70rem; }
 table.list td { text-align: left; vertical-align: top; max-width: 34rem; }
 table.list td:first-child { white-space: nowrap; }
 table.list thead th:first-child { left: auto; }
+.why { opacity: .75; }
 .filter { position: sticky; top: 0; z-index: 5; background: var(--back); padding: .5rem 0; }
 .filter input { font: inherit; padding: .3rem .6rem; width: min(30rem, 70vw); }
 """
