@@ -6,7 +6,7 @@ from typing import Any
 
 from kvsolve.model.noun import dataclass
 
-__all__ = ["Conflict", "Edit", "Repair"]
+__all__ = ["Conflict", "Derived", "Edit", "Repair"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,38 @@ class Repair:
 
 
 @dataclass(frozen=True, slots=True)
+class Derived:
+    """One step of the way from pins to a contradiction.
+
+    Attributes:
+        number: Its place, from 1.
+        code: The entry that it follows from; None where it only gathers or opens a case.
+        reads: Dests that it speaks of.
+        uses: Earlier steps that it builds on; what it takes from pins is not numbered.
+        follows: What holds then, as an expression over one flag; ``False`` is a contradiction.
+        case: The assumption that it opens, as an expression; None where it opens none.
+    """
+
+    number: int
+    code: str | None
+    reads: tuple[str, ...]
+    uses: tuple[int, ...]
+    follows: str
+    case: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON of a step."""
+        return {
+            "step": self.number,
+            "code": self.code,
+            "reads": list(self.reads),
+            "uses": list(self.uses),
+            "follows": self.follows,
+            "case": self.case,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class Conflict:
     """A minimal unsatisfiable subset of pins, facts and entries.
 
@@ -92,14 +124,13 @@ class Conflict:
         pins: Flags held, with their values.
         facts: Facts that take part.
         codes: Entries that take part, in upstream's order.
-        chain: The steps that lead to the contradiction, one sentence's worth of data each:
-            (code, flags read, what follows).
+        chain: The steps that lead to the contradiction, each told once and referred to by number.
     """
 
     pins: tuple[tuple[str, Any], ...]
     facts: tuple[str, ...]
     codes: tuple[str, ...]
-    chain: tuple[tuple[str, tuple[str, ...], str], ...] = ()
+    chain: tuple[Derived, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of a conflict."""
@@ -107,5 +138,5 @@ class Conflict:
             "pins": [{"flag": f, "value": v} for f, v in self.pins],
             "facts": list(self.facts),
             "codes": list(self.codes),
-            "chain": [{"code": c, "reads": list(r), "follows": t} for c, r, t in self.chain],
+            "chain": [step.to_dict() for step in self.chain],
         }

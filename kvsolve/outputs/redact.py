@@ -134,7 +134,10 @@ class Redactor:
 
     def conflict(self, conflict: Conflict) -> Conflict:
         """A conflict that shows no secret."""
-        chain = tuple((code, reads, self.text(text)) for code, reads, text in conflict.chain)
+        chain = tuple(
+            replace(step, follows=self.text(step.follows), case=step.case and self.text(step.case))
+            for step in conflict.chain
+        )
         return replace(conflict, pins=self.pins(conflict.pins), chain=chain)
 
     def pins(self, pins: Iterable[tuple[str, Any]]) -> tuple[tuple[str, Any], ...]:

@@ -124,11 +124,26 @@ def conflict_text(
     lines += [f"  kept: {paint('bold', flag)} {spoken_value(v)}" for flag, v in conflict.pins]
     if conflict.facts:
         lines.append(wrap(", ".join(conflict.facts), width, "    ", "  given: "))
-    left = {code: follows for code, _, follows in conflict.chain}
-    for number, code in enumerate(conflict.codes, 1):
+    numbered = {code: number for number, code in enumerate(conflict.codes, 1)}
+    for code, number in numbered.items():
         text = (reasons or {}).get(code, "")
         lines.append(wrap(text, width, "     ", f"  {number}. [{code}] "))
-        # What is left of the entry once the pins and facts are put in; nothing, mostly.
-        if left.get(code, "False") not in ("", "False", "True"):
-            lines.append(paint("dim", wrap(left[code], width, "       ", "     so: ")))
+    if len(conflict.chain) > 1:  # a single entry says all by itself
+        lines += _derivation(conflict, paint, width)
     return "\n".join(lines) + "\n"
+
+
+def _derivation(conflict: Conflict, paint: Paint, width: int) -> Iterator[str]:
+    """Each step once: what it rests on, and what holds then."""
+    yield "  so:"
+    for step in conflict.chain:
+        grounds = [f"[{step.code}]"] if step.code else []
+        grounds += [f"({number})" for number in step.uses]
+        head = f"  ({step.number}) "
+        if step.case is not None:
+            text = f"suppose {step.case}"
+        elif step.follows == "False":
+            text = "nothing is left, by " + ", ".join(grounds or ["what is kept"])
+        else:
+            text = f"{step.follows}, by " + ", ".join(grounds)
+        yield paint("dim", wrap(text, width, " " * len(head), head))

@@ -1,20 +1,20 @@
 """Cheapest valid completions: fixed flags stay fixed, the others may be added to.
 
-One search serves many questions about a context: what it learns in one answers the next.
+One search serves many questions about a configuration, and what is learned serves the whole
+context; neither has a say in what is answered.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.solve.judge import ConstraintJudge, ProgramJudge
+from kvsolve.solve.judge import CircuitJudge
 from kvsolve.solve.network import network_of
-from kvsolve.solve.reasons import Reasoner
-from kvsolve.solve.search import Clause, Found, Search
+from kvsolve.solve.search import Found, Search
 from kvsolve.solve.space import Space, edits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from kvsolve.model.context import Config
     from kvsolve.model.edit import Edit
@@ -59,30 +59,33 @@ class Completions:
             held=fixed_flags(prepared, held),
             also=also,
         )
+        self.learned = self.network.board_of(prepared.pack.flags).learned
         self.given: dict[int, int] = {}
         for dest in sorted(set(config.given) - set(free)):
             variable = self.space.variable(dest)
             if variable is not None:
                 self.given[variable] = 1 << self.space.start[variable]
-        judge = ProgramJudge(self.prepared, self.network, self.space)
-        self._search = Search(self.space, judge, deadline=deadline)
+        judge = CircuitJudge(prepared, self.network, self.space)
+        self._search = Search(self.space, judge, learned=self.learned, deadline=deadline)
 
     def domain(self, dest: str) -> Domain | None:
         """The values that a flag may take; None where it is fixed."""
-        variable = self.space.variable(dest)
-        return None if variable is None else self.space.domains[variable]
+        return None if self.space.variable(dest) is None else self.space.domain(dest)
 
     def masks(self, fixed: Mapping[str, int]) -> dict[int, int]:
-        """Fixed states by dest, and everything given, as masks."""
+        """Fixed states (positions in the flag's domain) and everything given, as masks."""
         masks = dict(self.given)
         for dest, at in fixed.items():
             variable = self.space.variable(dest)
             if variable is not None:
-                masks[variable] = 1 << at
+                masks[variable] = 1 << self.space.order(variable)[at]
         return masks
 
     def cheapest(self, fixed: Mapping[str, int]) -> Found | None:
         """The best completion with some flags in given states.
+
+        Args:
+            fixed: Positions in the flags' domains, by dest.
 
         Returns:
             None where there is none, or where the deadline has passed (see ``proven``).
@@ -104,28 +107,48 @@ class Completions:
         kept = {v: s for v, s in found.changes.items() if self.space.dests[v] not in fixed}
         return edits_of(self.space, kept, self.space.changed(found.changes))
 
-    def excludes(self, masks: Mapping[int, int], steps: frozenset[int]) -> bool:
-        """Whether these entries alone leave nothing within the masks."""
-        return self.refute(masks, steps).complete
-
-    def refute(self, masks: Mapping[int, int], steps: frozenset[int]) -> Search:
+    def refute(self, masks: Mapping[int, int], steps: Collection[int]) -> Search:
         """A search that minds these entries alone; complete where they leave nothing.
 
         An entry that an earlier crash keeps upstream from reaching counts as if it were reached:
         without the other entry it would be.
         """
-        known = self.network.constraints
-        constraints = tuple(known[step] for step in sorted(steps) if step in known)
-        judge = ConstraintJudge(constraints, Reasoner(self.network, self.space))
-        search = Search(self.space, judge, deadline=self.deadline)
-        for clause in self._search.clauses:
-            if clause.source in steps:
-                search.learn(clause)
-        search.first(masks)
-        for clause in search.clauses:
-            if clause.soft is None:
-                self._search.learn(clause)
+        search, _ = self._leftover(masks, steps)
         return search
+
+    def excludes(self, masks: Mapping[int, int], steps: Collection[int]) -> bool:
+        """Whether these entries alone leave nothing within the masks."""
+        return self.refute(masks, steps).complete
+
+    def _leftover(
+        self, masks: Mapping[int, int], steps: Collection[int]
+    ) -> tuple[Search, Found | None]:
+        """The best member that some entries leave within the masks, and the search for it."""
+        steps = frozenset(steps)
+        judge = CircuitJudge(self.prepared, self.network, self.space, only=steps)
+        search = Search(self.space, judge, learned=self.learned, only=steps, deadline=self.deadline)
+        return search, search.first(masks)
+
+    def conflicting(self, masks: Mapping[int, int]) -> frozenset[int] | None:
+        """Entries that leave nothing within the masks, None where nothing is to be told.
+
+        They are gathered as upstream would show them: of what the entries so far leave, the best
+        is looked at, and the first entry that refuses it is taken in. So the answer depends on
+        nothing that was asked before.
+
+        Returns:
+            None where something is valid there, or where the deadline has passed.
+        """
+        steps: set[int] = set()
+        whole = CircuitJudge(self.prepared, self.network, self.space)
+        while True:
+            search, found = self._leftover(masks, steps)
+            if found is None:
+                return frozenset(steps) if search.complete else None
+            broken = whole.broken(found.changes)
+            if not broken:
+                return None
+            steps.add(broken[0])
 
     def culprits(self, masks: Mapping[int, int]) -> tuple[int, ...]:
         """A minimal set of entries that leaves nothing within the masks, in upstream's order.
@@ -133,30 +156,15 @@ class Completions:
         Deletion-based, see Marques-Silva, "Minimal unsatisfiability: models, algorithms and
         applications" (2010). The masks must be known to leave nothing.
         """
-        kept = self._suspects(masks)
-        for step in sorted(kept, reverse=True):
-            if self.excludes(masks, kept - {step}):
-                kept -= {step}
-        return tuple(sorted(kept))
+        kept = self.conflicting(masks) or frozenset()
+        return tuple(sorted(self.needed(masks, kept)))
 
-    def _suspects(self, masks: Mapping[int, int]) -> frozenset[int]:
-        """Entries whose clauses were needed to see that nothing is left."""
-        sources = frozenset(c.source for c in self._search.clauses if c.source is not None)
-        near = self._touched(masks, sources)
-        return near if self.excludes(masks, near) else sources
-
-    def _touched(self, masks: Mapping[int, int], sources: frozenset[int]) -> frozenset[int]:
-        """Entries with a clause that the masks leave few ways to keep."""
-        found: set[int] = set()
-        for clause in self._search.clauses:
-            if clause.source is not None and self._tight(clause, masks):
-                found.add(clause.source)
-        return frozenset(found) & sources
-
-    def _tight(self, clause: Clause, masks: Mapping[int, int]) -> bool:
-        full = self.space.full
-        open_ = [v for v, mask in clause.literals if masks.get(v, full[v]) & ~mask]
-        return len(open_) < len(clause.literals)
+    def needed(self, masks: Mapping[int, int], steps: frozenset[int]) -> frozenset[int]:
+        """A minimal part of some entries that still leaves nothing; later ones go first."""
+        for step in sorted(steps, reverse=True):
+            if len(steps) > 1 and self.excludes(masks, steps - {step}):
+                steps -= {step}
+        return steps
 
     def code(self, step: int) -> str:
         """Code of an entry."""

@@ -10,15 +10,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.edit import Conflict
-from kvsolve.model.expression import is_constant, node, raw, walk
+from kvsolve.model.expression import walk
 from kvsolve.model.program import Let, Program, Refuse, Set, Step
-from kvsolve.model.syntax import render
 from kvsolve.packs.compile import FactTable
+from kvsolve.solve.board import Board
 from kvsolve.solve.completion import Completions
-from kvsolve.solve.domains import bare
-from kvsolve.solve.judge import ConstraintJudge
+from kvsolve.solve.derivation import derivation
+from kvsolve.solve.judge import CircuitJudge
 from kvsolve.solve.network import Network
-from kvsolve.solve.reasons import Literals, Reasoner
 from kvsolve.solve.search import Search
 from kvsolve.solve.specialise import inline
 
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
     from kvsolve.model.context import Config
     from kvsolve.solve.check import Prepared
-    from kvsolve.solve.space import Space
 
 __all__ = ["conflict", "slice_of"]
 
@@ -59,29 +57,24 @@ def conflict(
         variable = shared.space.variable(dest)
         if variable is not None:
             masks[variable] = 1 << shared.space.start[variable]
-    shared.given = masks
-    if shared.cheapest({}) is not None or not shared.proven:
+    steps = shared.conflicting(masks)
+    if steps is None:
         return None
-    steps = frozenset(shared.culprits(masks))
-    for variable in sorted(masks, key=lambda v: -shared.space.position[v]):
+    steps = shared.needed(masks, steps)
+    for variable in sorted(masks, reverse=True):
         fewer = {v: mask for v, mask in masks.items() if v != variable}
         if shared.excludes(fewer, steps):
             masks = fewer
-    for step in sorted(steps, reverse=True):
-        if shared.excludes(masks, steps - {step}):
-            steps -= {step}
-    return _told(shared, masks, steps)
+    return _told(shared, masks, shared.needed(masks, steps))
 
 
 def _told(shared: Completions, masks: Mapping[int, int], steps: frozenset[int]) -> Conflict:
     space, config = shared.space, shared.config
-    pinned = sorted(masks, key=lambda v: space.position[v])
-    order = sorted(steps)
     return Conflict(
-        pins=tuple((space.dests[v], config.values[space.dests[v]]) for v in pinned),
+        pins=tuple((space.dests[v], config.values[space.dests[v]]) for v in sorted(masks)),
         facts=_facts(shared, masks, steps),
-        codes=tuple(dict.fromkeys(shared.code(step) for step in order)),
-        chain=tuple(_chain(shared, masks, steps)),
+        codes=tuple(dict.fromkeys(map(shared.code, sorted(steps)))),
+        chain=derivation(shared, masks, steps),
     )
 
 
@@ -145,61 +138,8 @@ def _still_excluded(
     """Whether a part of the program, knowing only these facts, still leaves nothing."""
     table = FactTable(facts)
     network = Network(inline(part, table), table, lambda at: origin[at] in steps)
-    constraints = tuple(network.constraints.values())
     space = shared.space
-    judge = ConstraintJudge(constraints, Reasoner(network, space))
-    search = Search(space, judge, deadline=shared.deadline)
+    board = Board(network, space.universe)
+    judge = CircuitJudge(shared.prepared, network, space, only=network.constraints, board=board)
+    search = Search(space, judge, learned=board.learned, deadline=shared.deadline)
     return search.first(masks) is None and search.complete
-
-
-def _chain(
-    shared: Completions, masks: Mapping[int, int], steps: frozenset[int]
-) -> list[tuple[str, tuple[str, ...], str]]:
-    """Entries in the order in which they narrow the flags down until nothing is left.
-
-    What follows is told as an expression over one flag; ``False`` ends the chain, and an entry
-    that only takes part in a choice between cases has nothing that follows by itself.
-    """
-    space = shared.space
-    clauses = [c for c in shared.refute(masks, steps).clauses if c.source is not None]
-    clauses.sort(key=lambda c: c.source or 0)
-    domains = dict(masks)
-    chain: list[tuple[str, tuple[str, ...], str]] = []
-    told: set[int] = set()
-    moved = True
-    while moved:
-        moved = False
-        for clause in clauses:
-            follows = _narrow(space, domains, clause.literals)
-            if follows is not None and clause.source is not None:
-                moved = follows != "False"
-                reads = tuple(space.dests[v] for v, _ in clause.literals)
-                chain.append((shared.code(clause.source), reads, follows))
-                told.add(clause.source)
-                if not moved:
-                    return chain
-    for step in sorted(steps - told):
-        cone = shared.network.constraints[step].cone
-        reads = tuple(sorted({bare(s) for s in cone} & set(space.dests)))
-        chain.append((shared.code(step), reads, ""))
-    return chain
-
-
-def _narrow(space: Space, domains: dict[int, int], literals: Literals) -> str | None:
-    """Apply a clause with one way left; what follows from it, None where nothing new does."""
-    open_ = [(v, m) for v, m in literals if domains.get(v, space.full[v]) & ~m]
-    if len(open_) > 1:
-        return None
-    if not open_:
-        return "False"
-    variable, mask = open_[0]
-    before = domains.get(variable, space.full[variable])
-    after = before & ~mask
-    if after == before:
-        return None
-    domains[variable] = after
-    states = space.domains[variable].states
-    left = tuple(s.value for at, s in enumerate(states) if after >> at & 1)
-    if not all(is_constant(v) for v in left):
-        return f"{space.dests[variable]} changes"
-    return render(node("in", raw("ref", space.dests[variable], 0), left))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Operand, raw, walk
 from kvsolve.solve.check import Prepared, same_value
+from kvsolve.solve.circuit import is_mark
 from kvsolve.solve.network import CRASHED, Network
+from kvsolve.solve.nogoods import Clause, Soft
 from kvsolve.solve.reasons import Literals, Reasoner, is_broken
-from kvsolve.solve.search import Clause, Soft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Iterator
 
     from kvsolve.model.context import Config
     from kvsolve.packs.evaluate import Trace
+    from kvsolve.solve.board import Board
     from kvsolve.solve.space import Space
     from kvsolve.solve.specialise import Constraint
 
 __all__ = [
+    "CircuitJudge",
     "ConstraintJudge",
     "ProgramJudge",
     "broken_steps",
@@ -125,6 +129,139 @@ class ProgramJudge:
                     literals[variable] = literals.get(variable, -1) & mask
             found.append(Clause(tuple(sorted(literals.items())), None, Soft(0, report.code)))
         return found
+
+
+class CircuitJudge:
+    """Judges members by the circuit of the context; the program has the last word.
+
+    Attributes:
+        exact: The program accepted whatever the circuit accepted.
+        runs: How often the program was run.
+    """
+
+    def __init__(
+        self,
+        prepared: Prepared,
+        network: Network,
+        space: Space,
+        *,
+        only: Collection[int] | None = None,
+        proof: bool = False,
+        board: Board | None = None,
+    ) -> None:
+        """Make a judge.
+
+        Args:
+            prepared: Pack, context and stage.
+            network: The context's constraints.
+            space: What members are members of.
+            only: The entries to heed, by step; reports and rewrites are left aside then.
+            proof: Run what is accepted through the whole program as well.
+            board: The circuit to use; the network's own where None.
+        """
+        self.prepared, self.network, self.space = prepared, network, space
+        self.board = network.board_of(prepared.pack.flags) if board is None else board
+        self.only, self.proof = only, proof
+        self.exact = True
+        self.runs = 0
+
+    def __call__(self, changes: Mapping[int, int]) -> list[Clause]:
+        """The clauses that a member breaks; soft ones only where it is not refused."""
+        steps = self.broken(changes)
+        if steps:
+            roots, grounds = self.board.circuit.roots, self.board.grounds
+            return [Clause(grounds.refusal(roots[step]), step) for step in steps]
+        if self.only is not None:
+            return []
+        if self.proof and not self._proven(changes):
+            self.exact = False
+            start = self.space.start
+            as_is = ((v, 1 << changes.get(v, start[v])) for v in range(len(start)))
+            return [Clause(tuple(as_is))]
+        return self._soft(changes)
+
+    def broken(self, changes: Mapping[int, int]) -> list[int]:
+        """The entries that refuse a member, in upstream's order; the first of equal ones."""
+        board = self.board
+        board.move(self.space.place(changes))
+        first = board.circuit.steps
+        found = sorted(first[root][0] for root in board.follower.broken)
+        return found if self.only is None else [step for step in found if step in self.only]
+
+    def _proven(self, changes: Mapping[int, int]) -> bool:
+        self.runs += 1
+        return not self.prepared.broken(self.space.changed(changes))
+
+    def _soft(self, changes: Mapping[int, int]) -> list[Clause]:
+        """Reports and rewrites that no clause tells of yet."""
+        board, universe = self.board, self.space.universe
+        at = self.space.place(changes)
+        learned = board.learned
+        told = learned.broken(at)
+        found = self._reported(changes, told)
+        for variable, state in at.items():
+            here = universe.states[variable][state]
+            dest = universe.dests[variable]
+            if here.typed and dest in self.network.effective:
+                after = board.value(dest)
+                if is_mark(after) or same_value(here.value, after):
+                    continue
+                if not told & learned.soft(Soft(1, dest)):
+                    found.append(Clause(self._rewrite(variable, state), None, Soft(1, dest)))
+        return found
+
+    def _rewrite(self, variable: int, state: int) -> Literals:
+        """Why a typed value does not arrive: what comes instead, and any value but that."""
+        board, universe = self.board, self.space.universe
+        dest = universe.dests[variable]
+        after = board.value(dest)
+        literals = dict(board.grounds.value(board.effective(dest)))
+        own = 1 << state
+        for at in range(universe.full[variable].bit_length()):
+            other = universe.states[variable][at]
+            if other.typed and not same_value(other.value, after):
+                own |= 1 << at
+        literals[variable] = literals.get(variable, -1) & own
+        return tuple(sorted(literals.items()))
+
+    def _reported(self, changes: Mapping[int, int], told: int) -> list[Clause]:
+        """Reports that hold; they rest on every flag that their guard reads."""
+        board = self.board
+        found = []
+        values = _Effective(self.space, self.network, board, changes)
+        for report in reports_of(self.prepared, values):
+            if told & board.learned.soft(Soft(0, report.code)):
+                continue
+            literals: dict[int, int] = {}
+            for dest in report.flags:
+                for variable, mask in board.grounds.value(board.effective(dest)):
+                    literals[variable] = literals.get(variable, -1) & mask
+            found.append(Clause(tuple(sorted(literals.items())), None, Soft(0, report.code)))
+        return found
+
+
+class _Effective(Mapping[str, Any]):
+    """Effective values by slot, read off the circuit when asked for."""
+
+    def __init__(
+        self, space: Space, network: Network, board: Board, changes: Mapping[int, int]
+    ) -> None:
+        self.space, self.network, self.board, self.changes = space, network, board, changes
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.network.effective:
+            value = self.board.value(name)
+            if not is_mark(value):
+                return value
+        if name not in self.space.config.values:
+            raise KeyError(name)
+        return self.space.state(name, self.changes).value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter({**self.space.config.values, **self.network.effective})
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
 
 
 class ConstraintJudge:

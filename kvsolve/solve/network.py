@@ -29,13 +29,16 @@ from kvsolve.solve.domains import Domain, Literals, State, bare, read_literals
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kvsolve.model.flag import FlagTable
+    from kvsolve.solve.board import Board
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.specialise import Constraint, Inlined
+    from kvsolve.solve.universe import Universe
 
-__all__ = ["CRASHED", "MANY", "UNKNOWN", "Assigner", "Network", "network_of"]
+__all__ = ["CRASHED", "MANY", "UNKNOWN", "Assigner", "Mark", "Network", "network_of", "parts_of"]
 
 
-class _Mark:
+class Mark:
     """A value that stands for the lack of one."""
 
     __slots__ = ("name",)
@@ -47,9 +50,9 @@ class _Mark:
         return self.name
 
 
-CRASHED: Final = _Mark("CRASHED")
+CRASHED: Final = Mark("CRASHED")
 """Upstream breaks in evaluating this."""
-UNKNOWN: Final = _Mark("UNKNOWN")
+UNKNOWN: Final = Mark("UNKNOWN")
 """A fact that this needs is missing."""
 MANY: Final = "*"
 """In place of a dest: the term reads several flags, or a bound variable."""
@@ -89,6 +92,24 @@ class Network:
         self._assigned: dict[tuple[str, str, str, bool], Assigner] = {}
         self._rewritten: dict[str, Operand] = {}
         self._interpreters: dict[tuple[str, str, str, bool], Interpreter] = {}
+        self._universe: Universe | None = None
+        self._board: Board | None = None
+
+    def universe_of(self, flags: FlagTable) -> Universe:
+        """The states of all flags, made at first use."""
+        if self._universe is None:
+            from kvsolve.solve.universe import Universe
+
+            self._universe = Universe(flags, self.literals)
+        return self._universe
+
+    def board_of(self, flags: FlagTable) -> Board:
+        """What searches share in this context, made at first use."""
+        if self._board is None:
+            from kvsolve.solve.board import Board
+
+            self._board = Board(self, self.universe_of(flags))
+        return self._board
 
     def owner(self, term: Expr) -> str:
         """The one flag that a term reads, ``""`` for none, :data:`MANY` for several."""
@@ -103,7 +124,7 @@ class Network:
         if term.op == "var":
             return MANY
         owner = ""
-        for part in _parts(term):
+        for part in parts_of(term):
             other = self.owner(part)
             if other == MANY or (owner and other and other != owner):
                 own = term.op in ("any", "collect")
@@ -117,7 +138,7 @@ class Network:
         dests: set[str] = set()
         stack, seen = [term], {term}
         while stack:
-            for part in _parts(stack.pop()):
+            for part in parts_of(stack.pop()):
                 if part.op == "ref":
                     dests.add(bare(part.args[0]))
                 elif part.op == "var" and part.args[0] != number:
@@ -135,7 +156,7 @@ class Network:
             part = stack.pop()
             if part.op == "ref":
                 found.append(part)
-            for child in _parts(part):
+            for child in parts_of(part):
                 if child not in seen:
                     seen.add(child)
                     stack.append(child)
@@ -153,7 +174,7 @@ class Network:
                 found = self.bit(bare(term.args[0]))
             else:
                 found = 0
-                for part in _parts(term):
+                for part in parts_of(term):
                     found |= self.support(part)
             self._support[term] = found
         return found
@@ -180,7 +201,7 @@ class Network:
         if found is None:
             missing = term.op == "opaque" or (term.op == "fact" and term.args[0] not in self.facts)
             missing |= term.op == "helper" and f"helper:{term.args[0]}" not in self.facts
-            found = missing or any(self.is_unsure(part) for part in _parts(term))
+            found = missing or any(self.is_unsure(part) for part in parts_of(term))
             self._unsure[term] = found
         return found
 
@@ -270,7 +291,8 @@ def outcome(run: Interpreter, term: Operand) -> Any:
         return UNKNOWN
 
 
-def _parts(term: Expr) -> list[Expr]:
+def parts_of(term: Expr) -> list[Expr]:
+    """The terms right below a term, those inside tuples too."""
     out: list[Expr] = []
     for child in children(term):
         if isinstance(child, Expr):

@@ -11,36 +11,30 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from itertools import combinations, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.context import Config
 from kvsolve.model.edit import Repair
+from kvsolve.solve.circuit import is_mark
 from kvsolve.solve.completion import fixed_flags
 from kvsolve.solve.domains import bare
-from kvsolve.solve.judge import ProgramJudge, broken_steps, reports_of, rewritten_flags
+from kvsolve.solve.judge import CircuitJudge, broken_steps, reports_of, rewritten_flags
 from kvsolve.solve.network import network_of
-from kvsolve.solve.search import Clause, Found, Search
+from kvsolve.solve.search import Found, Search
 from kvsolve.solve.space import Space, edits_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
+    from kvsolve.model.context import Config
     from kvsolve.model.flag import FlagTable
     from kvsolve.solve.check import Prepared
 
 __all__ = ["Repairs", "command_tokens", "repair"]
 
 _MOST_ALSO = 12
-_MOST_EFFORT = 600
-"""Effort for further alternatives once the best repair is known."""
-
-_MOST_TRIES = 20
 _GRACE = 0.5
 """Part of the time limit spent on finding some repair once proving the best had to stop."""
-
-_PATIENCE = 30
-"""Members judged after an alternative before its set of flags is left for good."""
 
 _FARTHEST = 6
 """How much dearer than the best, or than the last where it goes the other way, one may be."""
@@ -89,8 +83,7 @@ def repair(
         time_limit: Seconds after which to answer with what is known.
         both_ways: See that both a repair that takes a switch away and one that keeps all switches
             are among the ``k`` where there are both.
-        reach: How much dearer than the best an alternative may be. Unless None, the effort for
-            alternatives is bounded as well, so that a list may be shorter than it could be.
+        reach: How much dearer than the best an alternative may be; None for no limit.
     """
     task = _Task(
         prepared, config, frozenset(pins), frozenset(held), dict(weights or {}), time_limit
@@ -115,8 +108,10 @@ class _Task:
     ) -> None:
         self.prepared, self.config, self.pins = prepared, config, pins
         self.network = network_of(prepared)
+        self.board = self.network.board_of(prepared.pack.flags)
         self.trace = prepared.trace(config)
         self.broken = broken_steps(prepared, self.trace)
+        entry = prepared.pack.catalog.entry
         self.space = Space(
             self.network,
             prepared.pack.flags,
@@ -124,73 +119,60 @@ class _Task:
             held=pins | fixed_flags(prepared, held),
             weights=weights,
             chosen=self._chosen,
+            native=frozenset(dest for step in self.broken for dest in entry(step).flags),
         )
+        self.judge = CircuitJudge(prepared, self.network, self.space, proof=True)
         self.time_limit = time_limit
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
-        self.searches: list[Search] = []
         self._lower = 0
         self.bound: int | None = 0
         self.complete = False
-        self.exact = True
-        self.runs = 1
 
     def _chosen(self, dest: str) -> Any:
         """What upstream makes of a flag that is not given, everything else as it is."""
-        if dest not in self.config.given:
-            return self.trace.values.get(dest, self.config.values.get(dest))
-        given = {d: s for d, s in self.config.given.items() if d != dest}
         default = self.prepared.pack.flags.fields.get(dest)
-        self.runs += 1
-        trace = self.prepared.trace(Config({**self.config.values, dest: default}, given))
-        return trace.values.get(dest, default)
+        if dest not in self.config.given:
+            return self.trace.values.get(dest, self.config.values.get(dest, default))
+        space = self.space
+        variable = space.universe.index[dest]
+        self.board.move(space.place({variable: space.universe.rest[variable]}))
+        value = self.board.value(dest)
+        return default if is_mark(value) else value
 
-    def _search(
-        self, *, intact: bool, first: Iterable[Clause] = (), greedy: bool = False
-    ) -> tuple[Search, ProgramJudge]:
+    def _search(self, *, intact: bool, greedy: bool = False) -> Search:
         """A search for members, pins literally kept or not."""
-        pins = self.pins if intact else frozenset()
-        judge = ProgramJudge(self.prepared, self.network, self.space, intact=pins)
-        search = Search(
-            self.space, judge, deadline=self.deadline, patience=_PATIENCE, greedy=greedy
+        return Search(
+            self.space,
+            self.judge,
+            learned=self.board.learned,
+            intact=self.pins if intact else (),
+            deadline=self.deadline,
+            greedy=greedy,
         )
-        for clause in first:
-            search.learn(clause)
-        self.searches.append(search)
-        return search, judge
-
-    def _members(self, made: tuple[Search, ProgramJudge]) -> Iterator[Found]:
-        """What a search finds; its state is kept whenever it stops."""
-        search, judge = made
-        for found in search.run():
-            self._note(search, judge)
-            yield found
-        self._note(search, judge)
-
-    def _note(self, search: Search, judge: ProgramJudge) -> None:
-        self.exact &= judge.exact
-        self.runs += judge.runs
-        judge.runs = 0
-        self.bound, self.complete = search.bound, search.complete
 
     def alternatives(self, k: int, reach: int | None) -> list[Found]:
-        """The best members, one for each set of changed flags.
+        """The best members, one for each minimal set of changed flags.
 
         With pins there are two rounds: first the members whose pins arrive as typed, then all.
         """
-        out: dict[frozenset[int], Found] = {}
+        out: list[Found] = []
         rounds = (True, False) if self.pins & set(self.config.given) else (False,)
         for intact in rounds:
-            search, judge = self._search(intact=intact)
-            for found in self._members((search, judge)):
-                flags = frozenset(found.changes)
-                if flags not in out and not _extends(found, out.values()):
-                    out[flags] = found
+            search = self._search(intact=intact)
+            for found in out:
+                search.leave(found.changes)
+            if out and reach is not None:
+                search.most_cost = out[0].cost + reach
+            for found in search.run():
+                out.append(found)
                 if reach is not None and search.most_cost is None:
-                    search.most_cost = next(iter(out.values())).key[0] + reach
-                    search.most_effort = search.effort + _MOST_EFFORT
-                if len(out) >= k or not flags:
-                    return list(out.values())
-        return list(out.values())
+                    search.most_cost = found.cost + reach
+                if len(out) >= k or not found.changes:
+                    break
+            self.bound, self.complete = search.bound, search.complete
+            if len(out) >= k or not all(found.changes for found in out):
+                break
+        return out
 
     def with_the_other_way(self, found: list[Found], k: int) -> list[Found]:
         """Replace the last alternative where all take a switch away, or none does."""
@@ -199,34 +181,34 @@ class _Task:
         if len(ways) != 1 or not found[0].changes or not switches or self.complete:
             return found
         if ways == {True}:
-            wanted = [Clause(((v, off),)) for v, off in switches.items()]
-        else:
             full = self.space.full
-            wanted = [Clause(tuple((v, full[v] & ~off) for v, off in switches.items()))]
-        other = self._minimal_member(wanted, found[-1].key[0] + _FARTHEST)
-        if other is None:
+            parts = [{v: full[v] & ~off for v, off in switches.items()}]
+        else:
+            parts = [{v: off} for v, off in switches.items()]
+        others = [self._minimal_member(part, found[-1].cost + _FARTHEST) for part in parts]
+        best = min((f for f in others if f is not None), key=self._rank, default=None)
+        if best is None:
             return found
-        return [*found[: k - 1], replace(other, proven=False)]
+        return [*found[: k - 1], replace(best, proven=False)]
 
-    def _minimal_member(self, wanted: list[Clause], most: int) -> Found | None:
-        """The best member that meets the clauses wanted and has no valid part."""
-        search, _ = self._search(intact=bool(self.pins), first=wanted)
-        search.most_cost, search.most_effort = most, _MOST_EFFORT
-        for _, found in zip(range(_MOST_TRIES), search.run(), strict=False):
-            part = self._valid_part(found)
-            if part is None:
-                return found
-            search.learn(Clause(tuple(sorted((v, 1 << s) for v, s in part.items()))))
-        return None
+    def _rank(self, found: Found) -> tuple[int, list[tuple[int, int]]]:
+        price = self.space.price
+        return found.worth, sorted((v, price(v, s).place) for v, s in found.changes.items())
 
-    def _valid_part(self, found: Found) -> dict[int, int] | None:
-        """Fewer of a member's changes that would do, if any."""
-        items = sorted(found.changes.items())
-        for size in range(len(items)):
-            for part in combinations(items, size):
-                if self._does(dict(part)):
-                    return dict(part)
-        return None
+    def _minimal_member(self, within: Mapping[int, int], most: int) -> Found | None:
+        """The best member of a part, unless fewer flags than it changes would do."""
+        search = self._search(intact=bool(self.pins))
+        search.most_cost = most
+        found = search.first(within)
+        if found is None:
+            return None
+        start = self.space.start
+        as_is = {v: 1 << at for v, at in enumerate(start) if v not in found.changes}
+        for variable in found.changes:
+            search = self._search(intact=bool(self.pins))
+            if search.first({**as_is, variable: 1 << start[variable]}) is not None:
+                return None
+        return found
 
     def _switches(self) -> dict[int, int]:
         """Variables of the typed switches in the broken entries, with the masks of being off."""
@@ -237,8 +219,9 @@ class _Task:
         for dest in sorted(dests & set(self.config.given)):
             variable = self.space.variable(dest)
             if variable is not None and self.config.values[dest] is True:
-                states = enumerate(self.space.domains[variable].states)
-                found[variable] = sum(1 << at for at, s in states if s.value is not True)
+                states = self.space.universe.states[variable]
+                order = self.space.order(variable)
+                found[variable] = sum(1 << at for at in order if states[at].value is not True)
         return {v: off for v, off in found.items() if off}
 
     def _takes_away(self, found: Found, switches: Mapping[int, int]) -> bool:
@@ -248,22 +231,20 @@ class _Task:
         """Turn members into repairs, checked once more by the whole program."""
         self._lower = self._answer_bound(found) or 0
         repairs = tuple(self._repair(f) for f in found or self._anything())
-        feasible = True if repairs else (False if self.complete and self.exact else None)
-        return Repairs(repairs, feasible, self._answer_bound(found), self.complete, self.runs)
+        exact = self.judge.exact
+        feasible = True if repairs else (False if self.complete and exact else None)
+        runs = 1 + len(repairs) + self.judge.runs
+        return Repairs(repairs, feasible, self._answer_bound(found), self.complete, runs)
 
     def _answer_bound(self, found: list[Found]) -> int | None:
-        return found[0].key[0] if found else self.bound
+        return found[0].cost if found else self.bound
 
     def _anything(self) -> list[Found]:
         """Some repair, where the time was too short to find the best."""
         if self.complete or self.time_limit is None:
             return []
         self.deadline = time.monotonic() + _GRACE * self.time_limit
-        bound = self.bound
-        made = self._search(intact=False, greedy=True)
-        found = list(islice(self._members(made), 1))
-        self.bound, self.complete = bound, False
-        return found
+        return list(islice(self._search(intact=False, greedy=True).run(), 1))
 
     def _repair(self, found: Found) -> Repair:
         config = self.space.changed(found.changes)
@@ -274,12 +255,12 @@ class _Task:
         values = {**config.values, **trace.values}
         code = self.prepared.pack.catalog.entry
         return Repair(
-            cost=found.key[0],
+            cost=found.cost,
             edits=edits,
             argv=command_tokens(config, self.prepared.pack.flags),
             removes=tuple(dict.fromkeys(code(s).code for s in self.broken)),
-            optimal=self.exact and found.proven,
-            bound=found.key[0] if found.proven else self._lower,
+            optimal=self.judge.exact and found.proven,
+            bound=found.cost if found.proven else self._lower,
             rewritten=tuple(d for d in rewritten_flags(config, trace) if d in self.config.given),
             reports=tuple(r.code for r in reports_of(self.prepared, values)),
         )
@@ -287,12 +268,13 @@ class _Task:
     def _also(self, variable: int, found: Found) -> tuple[Any, ...]:
         """Other values of the same cost that would do, everything else as found, best first."""
         space, at = self.space, found.changes[variable]
-        price = space.price[variable]
-        states = [s for s in range(len(price)) if s != at and price[s].cost == price[at].cost]
-        states.sort(key=price.__getitem__)
+        cost = space.price(variable, at).cost
+        states = [s for s in space.order(variable) if s not in (at, space.start[variable])]
+        states = [s for s in states if space.price(variable, s).cost == cost]
+        states.sort(key=lambda state: space.price(variable, state))
         kept = []
         for state in states:
-            value = space.domains[variable].states[state]
+            value = space.universe.states[variable][state]
             if value.typed and self._does({**found.changes, variable: state}):
                 kept.append(value.value)
                 if len(kept) >= _MOST_ALSO:
@@ -301,16 +283,10 @@ class _Task:
 
     def _does(self, changes: dict[int, int]) -> bool:
         """Whether nothing refuses a member."""
-        if any(search.excludes(changes) for search in self.searches):
+        learned = self.board.learned
+        if learned.broken(self.space.place(changes)) & learned.hard:
             return False
-        self.runs += 1
-        return not self.prepared.broken(self.space.changed(changes))
-
-
-def _extends(found: Found, others: Iterable[Found]) -> bool:
-    """Whether a member repeats all changes of another."""
-    items = found.changes.items()
-    return any(other.changes.items() <= items for other in others)
+        return not self.judge.broken(changes)
 
 
 def command_tokens(config: Config, flags: FlagTable) -> tuple[str, ...]:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from kvsolve.model.context import Config
 from kvsolve.model.edit import Edit
 from kvsolve.solve.check import same_value
-from kvsolve.solve.domains import Domain, State, default_of, domain_of
+from kvsolve.solve.domains import Domain, State, default_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from kvsolve.model.flag import Flag, FlagTable
     from kvsolve.solve.network import Network
@@ -24,6 +24,7 @@ class Price(NamedTuple):
 
     Attributes:
         cost: Weighted cost of the edit.
+        foreign: 1 where no broken entry reads the flag itself.
         edits: 1 where the command line changes.
         elsewhere: 1 where the new value is not the default.
         unlike: 1 where it is not what upstream would choose for an unset flag.
@@ -31,26 +32,31 @@ class Price(NamedTuple):
     """
 
     cost: int
+    foreign: int
     edits: int
     elsewhere: int
     unlike: int
     place: int
 
 
-FREE = Price(0, 0, 0, 0, 0)
+FREE = Price(0, 0, 0, 0, 0, 0)
+_NONE = Domain("", (), 0, None)
 
 
 class Space:
-    """Variables with finite domains, made when first asked for.
+    """What the flags around a configuration may be, and at which price.
+
+    Variables and states have the numbers of the context's :class:`Universe`.
 
     Attributes:
         config: The configuration that edits start from.
+        universe: The states of all flags.
         dests: Dest of each variable.
-        domains: Domain of each variable.
+        domains: By variable, what is known of its states; made by :meth:`variable`.
         start: State of each variable in the configuration.
-        full: Mask of all states of each variable.
-        price: Price of each state of each variable.
+        full: Mask of the states that each variable may have.
         position: Declared position of each variable's flag.
+        away: State of each variable that is not as in an empty command.
     """
 
     def __init__(
@@ -63,67 +69,123 @@ class Space:
         weights: Mapping[str, int] | None = None,
         chosen: Callable[[str], Any] | None = None,
         also: Mapping[str, Iterable[Any]] | None = None,
+        native: Container[str] | None = None,
     ) -> None:
+        """Make a space.
+
+        Args:
+            network: The context.
+            flags: The release's options.
+            config: Where edits start.
+            held: Dests that do not vary.
+            weights: Cost factor of a dest; 1 where absent.
+            chosen: What upstream makes of a flag that is not given; the default where None.
+            also: Further values of flags.
+            native: Dests that the broken entries read themselves; all where None.
+        """
         self.network, self.flags, self.config = network, flags, config
+        self.universe = network.universe_of(flags)
         self.held = frozenset(held)
         self.weights = dict(weights or {})
-        self.chosen = chosen
+        self.chosen, self.native = chosen, native
         self.also = dict(also or {})
-        self.dests: list[str] = []
-        self.domains: list[Domain] = []
-        self.start: list[int] = []
-        self.full: list[int] = []
-        self.price: list[list[Price]] = []
-        self.position: list[int] = []
-        self._index: dict[str, int | None] = {}
-        self._positions = {dest: at for at, dest in enumerate(flags.fields)}
+        universe = self.universe
+        self.dests = universe.dests
+        self.start = universe.rest.copy()
+        self.full = universe.full.copy()
+        self.position = range(len(self.dests))
+        self.domains: list[Domain] = [_NONE] * len(self.dests)
+        self.away: dict[int, int] = {}
+        self._order: dict[int, list[int]] = {}
+        self._prices: dict[int, dict[int, Price]] = {}
+        for dest in dict.fromkeys([*config.given, *self.also]):
+            if dest in universe.index:
+                self._place(universe.index[dest], dest)
+        for dest in self.held & universe.index.keys():
+            variable = universe.index[dest]
+            self.full[variable] = 1 << self.start[variable]
+
+    def _place(self, variable: int, dest: str) -> None:
+        """Restrict a flag that is given, or has further values, to its own states."""
+        universe = self.universe
+        domain = _extended(universe.domain(variable, self.config), self.also.get(dest, ()))
+        order = [universe.number(variable, state) for state in domain.states]
+        self._order[variable] = order
+        self.start[variable] = order[domain.start]
+        self.full[variable] = sum(1 << at for at in order)
+        if self.start[variable] != universe.rest[variable]:
+            self.away[variable] = self.start[variable]
+
+    def order(self, variable: int) -> Sequence[int]:
+        """The states that a flag may have, in declared order."""
+        found = self._order.get(variable)
+        if found is None:
+            found = self._order[variable] = list(range(self.universe.full[variable].bit_length()))
+        return found
+
+    def domain(self, dest: str) -> Domain:
+        """What a flag may be, in declared order."""
+        variable = self.universe.index[dest]
+        order, states = self.order(variable), self.universe.states[variable]
+        unset = self.universe.domains[variable].unset
+        start = order.index(self.start[variable])
+        return Domain(dest, tuple(states[at] for at in order), start, unset)
 
     def variable(self, dest: str) -> int | None:
         """Number of a flag's variable, None where the flag is held or has no other state."""
-        if dest not in self._index:
-            self._index[dest] = self._make(dest)
-        return self._index[dest]
-
-    def _make(self, dest: str) -> int | None:
-        if dest in self.held or not self.flags.by_dest(dest) or dest not in self.config.values:
+        variable = self.universe.index.get(dest)
+        if variable is None:
             return None
-        domain = _extended(self._domain(dest), self.also.get(dest, ()))
-        if len(domain.states) < 2:
-            return None
-        self.dests.append(dest)
-        self.domains.append(domain)
-        self.start.append(domain.start)
-        self.full.append((1 << len(domain.states)) - 1)
-        self.price.append(self._prices(domain))
-        self.position.append(self._positions.get(dest, len(self._positions)))
-        return len(self.dests) - 1
+        if self.domains[variable] is _NONE:
+            full = self.full[variable]
+            if not full & (full - 1):
+                return None
+            states = tuple(self.universe.states[variable])
+            unset = self.universe.domains[variable].unset
+            domain = Domain(dest, states, self.start[variable], unset)
+            shared = self.network.domains.get(dest)
+            if shared == domain:
+                domain = shared
+            elif dest not in self.config.given and dest not in self.also:
+                self.network.domains[dest] = domain
+            self.domains[variable] = domain
+        return variable
 
-    def _domain(self, dest: str) -> Domain:
-        """The domain of a flag; one that is not given has the same in every configuration."""
-        known = self.network.domains
-        if dest in self.config.given:
-            return domain_of(dest, self.config, self.flags, self.network.literals)
-        if dest not in known:
-            known[dest] = domain_of(dest, self.config, self.flags, self.network.literals)
-        return known[dest]
+    def place(self, changes: Mapping[int, int]) -> dict[int, int]:
+        """State of each variable that is not as in an empty command, under changes."""
+        found = {**self.away, **changes}
+        rest = self.universe.rest
+        return {v: s for v, s in found.items() if s != rest[v]}
 
-    def _prices(self, domain: Domain) -> list[Price]:
-        weight = self.weights.get(domain.dest, 1)
-        default = default_of(self.flags, domain.dest)
-        chosen = self.chosen(domain.dest) if self.chosen else default
-        before = domain.states[domain.start]
+    def price(self, variable: int, state: int) -> Price:
+        """The price of a state."""
+        found = self._prices.get(variable)
+        if found is None:
+            found = self._prices[variable] = self._priced(variable)
+        return found[state]
+
+    def _priced(self, variable: int) -> dict[int, Price]:
+        dest, start = self.dests[variable], self.start[variable]
+        states = self.universe.states[variable]
+        weight = self.weights.get(dest, 1)
+        default = default_of(self.flags, dest)
+        chosen = self.chosen(dest) if self.chosen else default
+        foreign = int(self.native is not None and dest not in self.native)
         typed, unset = (
-            weight * self.cost(domain.dest, before, State(None, typed)) for typed in (True, False)
+            weight * self.cost(dest, states[start], State(None, typed)) for typed in (True, False)
         )
-        prices = []
-        for place, state in enumerate(domain.states):
-            if place == domain.start:
-                prices.append(FREE)
-                continue
-            cost = typed if state.typed else unset
-            elsewhere = not same_value(state.value, default)
-            unlike = not same_value(state.value, chosen)
-            prices.append(Price(cost, 1, int(elsewhere), int(unlike), place))
+        prices = {start: FREE}
+        for place, at in enumerate(self.order(variable)):
+            if at != start:
+                state = states[at]
+                prices[at] = Price(
+                    typed if state.typed else unset,
+                    foreign,
+                    1,
+                    int(not same_value(state.value, default)),
+                    int(not same_value(state.value, chosen)),
+                    place,
+                )
         return prices
 
     def cost(self, dest: str, before: State, after: State) -> int:
@@ -139,18 +201,18 @@ class Space:
 
     def state(self, dest: str, changes: Mapping[int, int]) -> State:
         """The state of a flag under changes of variables."""
-        variable = self.variable(dest)
+        variable = self.universe.index.get(dest)
         if variable is None:
             return State(self.config.values.get(dest), dest in self.config.given)
         at = changes.get(variable, self.start[variable])
-        return self.domains[variable].states[at]
+        return self.universe.states[variable][at]
 
     def changed(self, changes: Mapping[int, int]) -> Config:
         """The configuration with changes made; flags keep their places, new ones come last."""
         values, given = dict(self.config.values), dict(self.config.given)
-        for variable in sorted(changes, key=self.position.__getitem__):
+        for variable in sorted(changes):
             dest = self.dests[variable]
-            state = self.domains[variable].states[changes[variable]]
+            state = self.universe.states[variable][changes[variable]]
             values[dest] = state.value
             if state.typed:
                 given[dest] = spelling(self.flags, dest, state.value, given.get(dest))
@@ -183,14 +245,15 @@ def edits_of(
         also: Other values that would do, by variable.
     """
     edits = []
-    for variable in sorted(changes, key=lambda v: (space.position[v], v)):
-        domain, at = space.domains[variable], changes[variable]
-        before, after = domain.states[domain.start], domain.states[at]
+    for variable in sorted(changes):
+        dest, at = space.dests[variable], changes[variable]
+        states = space.universe.states[variable]
+        before, after = states[space.start[variable]], states[at]
         op = "add" if not before.typed else ("set" if after.typed else "remove")
-        typed = space.config.given.get(domain.dest)
-        flag = config.given.get(domain.dest) or typed or domain.dest
-        cost = space.price[variable][at].cost
-        edits.append(Edit(op, domain.dest, flag, before.value, after.value, cost, also(variable)))
+        typed = space.config.given.get(dest)
+        flag = config.given.get(dest) or typed or dest
+        cost = space.price(variable, at).cost
+        edits.append(Edit(op, dest, flag, before.value, after.value, cost, also(variable)))
     return tuple(edits)
 
 

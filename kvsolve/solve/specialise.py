@@ -89,6 +89,7 @@ class _Folder:
         self.interpreter = Interpreter({}, facts)
         self.memo: dict[Expr, Operand] = {}
         self.closed: dict[Expr, bool] = {}
+        self.unsure: dict[Expr, bool] = {}
 
     def fold(self, operand: Operand) -> Operand:
         """The operand with everything known replaced by its value."""
@@ -109,20 +110,61 @@ class _Folder:
             test = self.fold(term.args[0])
             if not isinstance(test, Expr):
                 return self.fold(term.args[1 if test else 2])
-            then, other = self.fold(term.args[1]), self.fold(term.args[2])
-            if same(then, other) and can_crash(test):
-                return raw("if", test, then, other)
-            return if_(test, then, other)
+            return self.choice(test, self.fold(term.args[1]), self.fold(term.args[2]))
         if term.op in ("and", "or"):
             return self.connective(term.op, list(self.parts(term, term.op == "or")))
+        if any(self.is_doubtful(self.fold(c)) for c in children(term)):
+            return rebuild(term, self.fold, raw)
         result = rebuild(term, self.fold)
         if not isinstance(result, Expr) and any(can_crash(self.fold(c)) for c in children(term)):
             return rebuild(term, self.fold, raw)
         return result
 
+    def choice(self, test: Operand, then: Operand, other: Operand) -> Operand:
+        """The folded conditional; one whose test may be unknown stays one.
+
+        It is unknown then, where the connective that it could be folded to may be decided by its
+        other operands.
+        """
+        if isinstance(test, Expr):
+            doubt = self.is_unsure(test) and not same(then, other)
+            if doubt or (same(then, other) and can_crash(test)):
+                return raw("if", test, then, other)
+        return if_(test, then, other)
+
+    def is_doubtful(self, operand: Operand) -> bool:
+        """Whether an operand is a conditional that has to stay one."""
+        if not isinstance(operand, Expr) or operand.op != "if":
+            return False
+        return self.is_unsure(operand.args[0]) or any(map(self.is_doubtful, operand.args[1:]))
+
+    def is_unsure(self, operand: Operand) -> bool:
+        """Whether a missing fact could keep an operand from having a value."""
+        if not isinstance(operand, Expr):
+            return isinstance(operand, tuple) and any(map(self.is_unsure, operand))
+        found = self.unsure.get(operand)
+        if found is None:
+            facts = self.interpreter.facts
+            found = operand.op == "opaque"
+            found = found or (operand.op == "fact" and operand.args[0] not in facts)
+            found = found or (operand.op == "helper" and f"helper:{operand.args[0]}" not in facts)
+            found = found or any(map(self.is_unsure, children(operand)))
+            self.unsure[operand] = found
+        return found
+
     def connective(self, op: str, parts: list[Operand]) -> Operand:
-        """The folded connective; what may crash before a deciding constant is kept."""
+        """The folded connective; what may crash before a deciding constant is kept.
+
+        Parts that may be unknown are not weighed against each other: unknown or not unknown is
+        unknown.
+        """
         result = (any_of if op == "or" else all_of)(*parts)
+        if any(map(self.is_unsure, parts)):
+            constant = [p for p in parts if not isinstance(p, Expr)]
+            if any(bool(c) is (op == "or") for c in constant):
+                return op == "or" if not any(map(can_crash, parts)) else raw(op, *parts)
+            kept = dict.fromkeys(p for p in parts if isinstance(p, Expr))
+            return raw(op, *kept) if len(kept) > 1 else result
         if isinstance(result, Expr) or not any(can_crash(part) for part in parts):
             return result
         return raw(op, *parts)
@@ -325,36 +367,76 @@ def inline(
     folder = _Folder(facts, slots)
     versions: dict[str, int] = {}
     constraints: list[Constraint] = []
-    paths = _Paths(folder)
+    paths, supports = _Paths(folder), _Supports()
     for number, step in enumerate(program.steps):
         when, _ = paths.fold(step.when)
         if isinstance(step, Refuse):
-            constraints.extend(_constraint(number, when))
+            constraints.extend(_constraint(number, when, supports))
             continue
         value = folder.fold(step.value) if when is not False else None
-        constraints.extend(_need(number, when, value))
+        constraints.extend(_need(number, when, value, supports))
         if not isinstance(step, Need):
             version = versions.get(step.name, 0)
             versions[step.name] = version + 1
             before = slots.get((step.name, version), raw("ref", step.name, 0))
             let = isinstance(step, Let)
-            slots[step.name, version + 1] = value if let else if_(when, value, before)
+            slots[step.name, version + 1] = value if let else folder.choice(when, value, before)
     effective = {n: slots[n, v] for n, v in versions.items()}
     return Inlined(tuple(constraints), effective)
 
 
-def _constraint(number: int, when: Operand) -> Iterator[Constraint]:
+def _constraint(number: int, when: Operand, supports: _Supports) -> Iterator[Constraint]:
     if when is not False:
-        yield Constraint(number, when, support(when), may_crash=can_crash(when))
+        yield Constraint(number, when, supports.of(when), may_crash=can_crash(when))
 
 
-def _need(number: int, when: Operand, value: Operand) -> Iterator[Constraint]:
+def _need(number: int, when: Operand, value: Operand, supports: _Supports) -> Iterator[Constraint]:
     """The crash of a step that is no refusal: a term that never holds but may be undefined."""
     if when is not False and (can_crash(value) or can_crash(when)):
         undefined = raw("and", when, raw("tuple", value), False)
-        yield Constraint(number, undefined, support(when, value), may_crash=True)
+        yield Constraint(number, undefined, supports.of(when, value), may_crash=True)
 
 
 def support(*operands: Operand) -> frozenset[str]:
     """The slots that operands read."""
     return frozenset(t.args[0] for t in walk(*operands) if t.op == "ref")
+
+
+class _Supports:
+    """The slots that terms read, each shared term looked at once."""
+
+    def __init__(self) -> None:
+        self.bits: dict[str, int] = {}
+        self.known: dict[Expr, int] = {}
+        self.sets: dict[int, frozenset[str]] = {}
+
+    def of(self, *operands: Operand) -> frozenset[str]:
+        """As :func:`support`."""
+        mask = 0
+        for operand in operands:
+            mask |= self.mask(operand)
+        found = self.sets.get(mask)
+        if found is None:
+            names = (name for name, bit in self.bits.items() if mask & bit)
+            found = self.sets[mask] = frozenset(names)
+        return found
+
+    def mask(self, operand: Operand) -> int:
+        """The slots as bits."""
+        if isinstance(operand, tuple):
+            found = 0
+            for part in operand:
+                found |= self.mask(part)
+            return found
+        if not isinstance(operand, Expr):
+            return 0
+        known = self.known.get(operand)
+        if known is None:
+            if operand.op == "ref":
+                known = self.bits.setdefault(operand.args[0], 1 << len(self.bits))
+            else:
+                known = 0
+                for part in children(operand):
+                    known |= self.mask(part)
+            self.known[operand] = known
+        return known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from kvsolve.model.edit import Conflict, Edit, Repair
+from kvsolve.model.edit import Conflict, Derived, Edit, Repair
 from kvsolve.model.finding import (
     CheckResult,
     Finding,
@@ -184,8 +184,9 @@ CONFLICT = Conflict(
     facts=("gpu h100",),
     codes=("KV0101", "KV0202"),
     chain=(
-        ("KV0101", ("--kv-cache-dtype",), "the prefill-only switch must go"),
-        ("KV0202", ("--kv-cache-dtype",), "the pool is refused on this GPU"),
+        Derived(1, "KV0101", ("kv_cache_dtype", "page_size"), (), "page_size == 64"),
+        Derived(2, None, ("page_size",), (1,), "page_size == 64", "page_size == 64"),
+        Derived(3, "KV0202", ("kv_cache_dtype", "page_size"), (2,), "False"),
     ),
 )
 MATRIX = {

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import strategies as st
 
 from kvsolve.model.context import Config, Context
-from kvsolve.model.expression import Crash, Operand, Unknown, node, raw
+from kvsolve.model.expression import Crash, Operand, Unknown, node, raw, walk
 from kvsolve.model.flag import Flag, FlagTable
 from kvsolve.model.program import Let, Need, Place, Program, Refuse, Set, Step
 from kvsolve.packs.compile import compile_program
 from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.packs.pack import Pack, StepInfo
+from kvsolve.packs.units import compile_units
 from kvsolve.solve.check import Prepared, same_value
-from kvsolve.solve.domains import Domain, default_of, domain_of
+from kvsolve.solve.domains import Domain, bare, default_of, domain_of
 from kvsolve.solve.network import network_of
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ class StubReport:
 
 @dataclass
 class StubCatalog:
-    """A catalog without texts."""
+    """A catalog without texts; an entry names the flags that its step reads itself."""
 
     held: list[StubReport] = field(default_factory=list)
+    reads: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     def entry(self, step: int) -> StubEntry:
-        return StubEntry(f"KV{step:04}")
+        return StubEntry(f"KV{step:04}", self.reads.get(step, ()))
 
     def reports(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> list[StubReport]:
         return [r for r in self.held if all(same_value(values[d], v) for d, v in r.wanted.items())]
@@ -90,6 +92,7 @@ def pack_of(program: Program, flags: tuple[Flag, ...] = FLAGS, catalog: Any = No
     pack = Pack("0.0.1", table, steps, compile_program(program), tables)
     pack.__dict__["program"] = program
     pack.__dict__["catalog"] = catalog or StubCatalog()
+    pack._units = compile_units(program)  # else those of another pack of this name are read
     return pack
 
 
@@ -175,6 +178,14 @@ def random_program(source: random.Random, refusals: int = 4) -> Program:
     return Program("0.0.1", tuple(steps))
 
 
+def reads_of(program: Program) -> dict[int, tuple[str, ...]]:
+    """By step, the flags that its condition reads, whatever they were made of before."""
+    return {
+        number: tuple(sorted({bare(t.args[0]) for t in walk(step.when) if t.op == "ref"}))
+        for number, step in enumerate(program.steps)
+    }
+
+
 @dataclass(frozen=True)
 class Case:
     """A small pack in a context and a configuration."""
@@ -199,7 +210,7 @@ def random_case(seed: int, reports: bool = True) -> Case:
     facts = {"gpu.new": source.random() < 0.5}
     if source.random() < 0.8:
         facts["gpu.old"] = source.random() < 0.5
-    prepared = prepared_of(program, facts, catalog=StubCatalog(held))
+    prepared = prepared_of(program, facts, catalog=StubCatalog(held, reads_of(program)))
     typed = {}
     for dest, values in VALUES.items():
         if source.random() < 0.6:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 
+from kvsolve.model.syntax import parse
 from kvsolve.solve.conflict import conflict, slice_of
 from kvsolve.solve.repair import repair
 from tests.property.strategies import (
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kvsolve.model.context import Config
+    from kvsolve.model.edit import Conflict
 
 
 def members(case: Case, pins: Iterable[str]) -> list[Config]:
@@ -52,7 +54,21 @@ def test_a_conflict_excludes_everything_and_each_member_is_needed(case: Case) ->
         assert not nothing_is_left(case, set(pins) - {dest}, found.codes)
     for code in found.codes:
         assert not nothing_is_left(case, pins, set(found.codes) - {code})
-    assert {code for code, _, _ in found.chain} == set(found.codes)
+    assert_derived(case, found)
+
+
+def assert_derived(case: Case, found: Conflict) -> None:
+    """The steps end in a contradiction, build on earlier ones, and name entries of the conflict."""
+    assert found.chain[-1].follows == "False"
+    assert [step.number for step in found.chain] == list(range(1, len(found.chain) + 1))
+    used = {n for step in found.chain for n in step.uses}
+    assert used == set(range(1, len(found.chain)))
+    for step in found.chain:
+        assert all(n < step.number for n in step.uses)
+        assert step.code is None or step.code in found.codes
+        assert (step.code is not None) or step.case is not None or step.uses
+        parse(step.follows, {})
+    assert {step.code for step in found.chain} - {None} == set(found.codes)
 
 
 @settings(max_examples=150, deadline=None)

@@ -56,11 +56,14 @@ def naive_key(case: Case, found: dict[str, Domain], at: Assignment, pins: frozen
     values = {d: found[d].states[n].value for d, n in changed.items()}
     flags = case.prepared.pack.flags
     positions = list(flags.fields)
+    entry = case.prepared.pack.catalog.entry
+    read = {d for step in case.prepared.broken(case.config) for d in entry(step).flags}
     return (
         bool(pins & set(rewritten)),
         sum(edit_cost(d, found[d], n) for d, n in changed.items()),
         len(case.prepared.pack.catalog.reports(effective, {})),
         len(rewritten),
+        len(changed.keys() - read),
         len(changed),
         sum(not same_value(v, default_of(flags, d)) for d, v in values.items()),
         sum(not same_value(v, chosen(case, d)) for d, v in values.items()),
@@ -71,7 +74,7 @@ def naive_key(case: Case, found: dict[str, Domain], at: Assignment, pins: frozen
 def naive_repairs(
     case: Case, found: dict[str, Domain], pins: frozenset[str] = frozenset()
 ) -> list[tuple[Key, dict[str, Any]]]:
-    """Every alternative in order, by trying everything.
+    """The best repair for each minimal set of edited flags, in order, by trying everything.
 
     Repairs in which the pins arrive as typed come first, minimal among themselves.
     """
@@ -86,9 +89,7 @@ def naive_repairs(
     out: dict[frozenset[str], tuple[Key, dict[str, Any]]] = {}
     for allowed in (intact, members):
         for key, edits in allowed:
-            parts = [e for _, e in allowed if e.items() < edits.items()]
-            parts += [e for _, e in out.values() if e.items() <= edits.items()]
-            if not parts and frozenset(edits) not in out:
+            if not any(flags <= edits.keys() for flags in out):
                 out[frozenset(edits)] = (key, edits)
     return list(out.values())
 
