@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from kvsolve.cli.progress import Progress
 from kvsolve.cli.sieve import Sieve
 from kvsolve.cli.sources import SourceError, environment
 from kvsolve.outputs.report import Answer, Problem
+from kvsolve.outputs.words import count_of
 from kvsolve.outputs.writers import Look, writer
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     from kvsolve.session import Question
 
 __all__ = ["run_check"]
+
+_PATIENCE = 30.0
+"""Seconds of a run that repairs may take where --limit-s says nothing."""
 
 
 def run_check(
@@ -79,6 +84,7 @@ class _Run:
             asked.format, Look(stdout_paint(), width(), notes or asked.setting("notes"))
         )
         self.tally, self.say = Tally(asked), Talk()
+        self.spent, self.without = 0.0, 0
         self.sieve = Sieve(baseline or asked.setting("baseline"), write)
 
     def problem(self, problem: Problem) -> None:
@@ -100,11 +106,31 @@ class _Run:
         if self.effective:
             emit(_effective(question, result))
         else:
-            patches = _patches(self.asked, source, question, judged)
+            patches = self._patches(source, question, judged)
             self.print(self.out.answer(Answer(result, program_of(question), patches)))
+
+    def _patches(
+        self, source: Source, question: Question, judged: CheckResult
+    ) -> tuple[Patch, ...]:
+        """Repairs as changes of the file, where the format carries them and there is time."""
+        if self.asked.format != "sarif" or not judged.errors:
+            return ()
+        if self.spent > _PATIENCE and self.asked.limit_s is None:
+            self.without += 1
+            return ()
+        from kvsolve.cli.patches import patches_of
+
+        began = time.monotonic()
+        env, limit = environment(self.asked.env), self.asked.limit_s
+        found = patches_of(source, question, judged, env, limit)
+        self.spent += time.monotonic() - began
+        return found
 
     def close(self) -> int:
         """Print what is left, and tell the exit code."""
+        if self.without:
+            commands = count_of(self.without, "command")
+            print(f"repairs of {commands} left out; --limit-s allows for more", file=sys.stderr)
         unused = self.sieve.close()
         for idle in unused:
             self.tally.add_severity(idle.severity)
@@ -115,16 +141,6 @@ class _Run:
         """Write to stdout, unless that is kept for commands to paste."""
         if not self.effective:
             emit(text)
-
-
-def _patches(
-    asked: Asked, source: Source, question: Question, judged: CheckResult
-) -> tuple[Patch, ...]:
-    if asked.format != "sarif":
-        return ()
-    from kvsolve.cli.patches import patches_of
-
-    return patches_of(source, question, judged, environment(asked.env), asked.limit_s)
 
 
 def _effective(question: Question, result: CheckResult) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kvsolve.outputs.concise import line_of
-from kvsolve.outputs.report import COMMAND, Teller, told_problem, told_unused
+from kvsolve.outputs.report import COMMAND, Teller, relative, told_problem, told_unused
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,8 @@ def _line(row: Told) -> str:
     title = f"{row.code} {row.slug}" if row.finding else row.code
     properties = {"title": title}
     if row.place.file != COMMAND:
-        file, line, column = row.place.file, str(row.place.line), str(row.place.column)
+        file = relative(row.place.file)  # GitHub finds files by their path in the repository
+        line, column = str(row.place.line), str(row.place.column)
         properties = {"file": file, "line": line, "col": column, "title": title}
     told = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     return f"::{_LEVELS[str(row.severity)]} {told}::{_data(_words(row))}\n"

@@ -32,7 +32,8 @@ def graph_text(graph: Mapping[str, Any], width: int = 100) -> str:
 def _communities(graph: Mapping[str, Any], width: int) -> Iterator[str]:
     groups = [g for g in graph["communities"] if len(g["dests"]) >= _LEAST]
     single = [g["dests"][0] for g in graph["communities"] if len(g["dests"]) < _LEAST]
-    yield f"{count_of(len(groups), 'group')} of flags that hang together, the most read flag first\n"
+    number = count_of(len(groups), "group")
+    yield f"{number} of flags that hang together, the most read flag first\n"
     for group in groups:
         inside = "entry" if group["entries"] == 1 else "entries"
         about = f"{len(group['dests'])} flags, {group['entries']} {inside} inside: "

@@ -28,6 +28,8 @@ __all__ = [
     "told_unused",
 ]
 
+_MOST = 4
+"""Parts of a command that one line names."""
 COMMAND = "<command>"
 """Stands for the file of a command that was typed behind ``--``."""
 
@@ -199,7 +201,7 @@ class Teller:
             if alike not in seen and self._wants(finding):
                 seen.add(alike)
                 severity, code, message = finding.severity, finding.code, finding.message
-                yield Told(place, severity, code, message, identity, finding, answer)
+                yield Told(_near(place), severity, code, message, identity, finding, answer)
         if answer.result.verdict is Verdict.UNKNOWN:
             identity = self._identities.name(answer.place.file, "unknown-verdict")
             yield _told_open(answer, identity)
@@ -252,8 +254,6 @@ def _subject(finding: Finding) -> tuple[str, ...]:
 
 def identity_of(*parts: str) -> str:
     """A short stable name for some texts."""
-    from hashlib import sha256
-
     from hashlib import sha256  # 3 ms to import, and most answers have no use for it
 
     return sha256("\0".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
@@ -263,22 +263,38 @@ def told_problem(problem: Problem) -> Told:
     """A line for something that could not be read."""
     place = Location(problem.file or COMMAND, problem.line or 1, 1)
     identity = identity_of("bad-input", relative(place.file), _bare(problem))
-    return Told(place, Severity.ERROR, "bad-input", _bare(problem), identity)
+    return Told(_near(place), Severity.ERROR, "bad-input", _bare(problem), identity)
 
 
 def told_unused(unused: Unused) -> Told:
     """A line for an idle suppression."""
     code = "unused-suppression"
     identity = identity_of(code, relative(unused.place.file), unused.code)
-    return Told(unused.place, unused.severity, code, unused.message, identity)
+    return Told(_near(unused.place), unused.severity, code, unused.message, identity)
 
 
 def _told_open(answer: Answer, identity: str) -> Told:
     from kvsolve.outputs.text import headline
 
-    _, _, sentence = headline(answer.result, width=10_000).partition(": ")
+    result = answer.result
+    _, _, sentence = headline(result, width=10_000).partition(": ")
+    parts = [_named(names) for names in (result.unknown, result.not_modelled) if names]
+    if parts:
+        sentence = f"{sentence.removesuffix('.')}: {'; '.join(parts)}."
     warning, code = Severity.WARNING, "unknown-verdict"
-    return Told(answer.place, warning, code, sentence, identity, None, answer)
+    return Told(_near(answer.place), warning, code, sentence, identity, None, answer)
+
+
+def _named(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _MOST} more" if len(names) > _MOST else ""
+    return ", ".join(names[:_MOST]) + more
+
+
+def _near(place: Location) -> Location:
+    """A place as it is mostly written: without the folder that the run is in."""
+    if not place.file.startswith("./"):
+        return place
+    return Location(place.file[2:], place.line, place.column)
 
 
 def _bare(problem: Problem) -> str:

@@ -92,6 +92,19 @@ def test_what_is_suppressed_is_not_told_as_a_finding(style: str) -> None:
         assert samples.FIRST.message not in text
 
 
+def test_an_open_verdict_names_what_is_not_known() -> None:
+    (line,) = rendered("concise", Report((REPORT.answers[2],))).splitlines()
+    assert line.endswith("say more with --gpu: gpu.sm; mm_process_config.")
+
+
+def test_files_are_named_as_a_repository_names_them() -> None:
+    answer = Answer(at(samples.result(samples.FIRST), "./deploy/a.sh", 1))
+    for style in ("concise", "github", "gitlab", "markdown", "sarif"):
+        text = rendered(style, Report((answer,)))
+        assert "./deploy" not in text.replace("<code>./deploy", "")
+        assert "deploy/a.sh" in text
+
+
 def test_an_empty_run_is_well_formed() -> None:
     empty = Report(())
     assert rendered("concise", empty) == rendered("text", empty) == rendered("github", empty) == ""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kvsolve.cli import checking
 from kvsolve.settings.ignores import ignores_in
 from kvsolve.settings.table import read_table
 from tests.cli.running import EXAMPLE, LLAMA, PLAIN, assert_one_sentence, run
@@ -142,6 +143,24 @@ def test_a_baseline_lets_only_new_findings_count(project: Path, capsys: Capture)
     (project / "serve.sh").write_text(GOOD + "\n")
     ran = run(capsys, "check", "serve.sh")
     assert (ran.code, "no longer there" in ran.err) == (0, True)
+
+
+def test_repairs_in_sarif_end_when_they_take_too_long(
+    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "serve.sh").write_text(f"{NVFP4}\n{NVFP4}\n")
+
+    def fixed(*options: str) -> int:
+        ran = run(capsys, "check", "--format", "sarif", *options, "serve.sh")
+        told = "left out; --limit-s allows for more" in ran.err
+        found = sum("fixes" in row for row in ran.json["runs"][0]["results"])
+        assert told is (found == 0)
+        return found
+
+    assert fixed() >= 2
+    monkeypatch.setattr(checking, "_PATIENCE", -1.0)
+    assert fixed() == 0
+    assert fixed("--limit-s", "5") >= 2
 
 
 def test_exit_zero_is_for_findings_only(project: Path, capsys: Capture) -> None:
