@@ -51,7 +51,7 @@ class Environment:
 
 def environment_of(around: Sequence[Node]) -> Environment:
     """The variables that the mappings around a command set; the nearest one wins."""
-    known: dict[str, str] = {}
+    known: dict[str, str] = dict(_group_sizes(around))
     unknown: dict[str, str] = {}
     for node in reversed(around):
         for name in _NAMES:
@@ -64,6 +64,27 @@ def environment_of(around: Sequence[Node]) -> Environment:
                 else:
                     known[variable] = text
     return Environment(*_resolved(known, unknown))
+
+
+def _group_sizes(around: Sequence[Node]) -> Iterator[tuple[str, str]]:
+    """How many pods a group has, which its operator tells each of them.
+
+    LeaderWorkerSet sets ``LWS_GROUP_SIZE`` to the size of the template, RoleBasedGroup
+    ``RBG_LWP_GROUP_SIZE`` to that of the pattern; OME counts its workers without the leader.
+    """
+    for node in around:
+        size = node.text("size") or ""
+        if size.isdecimal() and node.get("leaderTemplate", "workerTemplate") is not None:
+            yield "LWS_GROUP_SIZE", size
+        pattern = node.get("leaderWorkerPattern")
+        size = (
+            pattern.text("size") if pattern is not None and pattern.kind == MAPPING else ""
+        ) or ""
+        if size.isdecimal():
+            yield "RBG_LWP_GROUP_SIZE", size
+        workers = node.text("worker", "size") or ""
+        if workers.isdecimal() and node.get("leader") is not None:
+            yield "LWS_GROUP_SIZE", str(int(workers) + 1)
 
 
 def _variables(node: Node) -> Iterator[tuple[str, str | None, str]]:

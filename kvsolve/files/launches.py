@@ -17,6 +17,7 @@ _LAUNCH = re.compile(
     r"-m[\s\\]*sglang\.launch_server\b|-m[\s\\]*dynamo\.sglang\b"
     r"|\bsglang[\s\\]+serve\b|launch_server\.py\b"
 )
+_PROSE = re.compile(r"[A-Z][a-z]+[,:]?|the|to|and|with|using")
 _SPEAK = frozenset({
     "echo", "printf", "print", "grep", "egrep", "rg", "pgrep", "pkill", "killall", "sed", "awk",
     "ps", "log", "info", "warn", "error", "git", "alias", "test", "[", "man", "which", "pip",
@@ -47,7 +48,7 @@ def is_launch(texts: Sequence[str]) -> bool:
     except NoLaunchError:
         return False
     if found.entry != "options":
-        return True
+        return not any(_PROSE.fullmatch(text) for text in found.program)
     return bool(found.program) and any(t.startswith("--model") for t in found.argv)
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.files.launches import is_launch, mentions_launch, outer_context, speaks_only
 from kvsolve.files.shell_text import ShellTextError, parse_shell
-from kvsolve.files.shell_tree import Assignment, Block, Simple, Variable, Word, set_by
+from kvsolve.files.shell_tree import Assignment, Block, Simple, Variable, Word, read_by
 from kvsolve.files.shell_values import Field, Held, Values
 from kvsolve.files.strand import Strand, joined
 from kvsolve.files.unknown import has_unknown
@@ -229,7 +229,7 @@ class ScriptReader:
             for name in list(values.held):
                 values.set_unknown(name, self._place(node), "a file read in may change it")
         if node.words and program not in _DECLARES:
-            for name in set_by(node):
+            for name in read_by(node):
                 values.set_unknown(name, self._place(node), f"{program} sets it")
         if program in self._functions:
             for name in self._functions[program].assigned():

@@ -269,7 +269,7 @@ class _Parser(WordReader):
                 self._redirection(redirection, here)
             elif char in "\n;|&)":
                 break
-            elif char in "<>(":
+            elif char in "<>(" and not self.placeholder():
                 self._process(words)
             elif not self._assignment(words, assignments):
                 words.append(self.word())

@@ -10,7 +10,18 @@ if TYPE_CHECKING:
 
     from kvsolve.files.strand import Strand
 
-__all__ = ["Assignment", "Block", "Computed", "Literal", "Node", "Simple", "Variable", "Word"]
+__all__ = [
+    "Assignment",
+    "Block",
+    "Computed",
+    "Literal",
+    "Node",
+    "Simple",
+    "Variable",
+    "Word",
+    "read_by",
+    "set_by",
+]
 
 
 _ARGUMENT = re.compile(r"[\"']?\$\{?(?:[1-9@*]|(?i:opt|option|arg|key|flag))\}?[\"']?")
@@ -157,16 +168,20 @@ Node = Simple | Block
 
 def set_by(node: Simple) -> Iterator[str]:
     """Names that a command sets, ``read`` and its like included."""
-    names_follow = ("read", "mapfile", "readarray", "unset", "getopts")
-    prefixed = node.words and node.program not in ("export", "declare", "typeset", "readonly")
-    if not prefixed:
+    if not node.words or node.program in ("export", "declare", "typeset", "readonly"):
         yield from (assignment.name for assignment in node.assignments)
-    if node.program in names_follow or node.program == "printf":
-        words = [word.plain or "" for word in node.words[1:]]
-        if node.program == "printf":
-            words = words[1:2] if words[:1] == ["-v"] else []
-        yield from (word for word in words if word.isidentifier())
+    yield from read_by(node)
     for word in node.words:
         for part in word.parts:
             if isinstance(part, Variable) and part.operation in (":=", "="):
                 yield part.name
+
+
+def read_by(node: Simple) -> Iterator[str]:
+    """Names that ``read`` and its like set, to what nobody can tell."""
+    words = [word.plain or "" for word in node.words[1:]]
+    if node.program == "printf":
+        words = words[1:2] if words[:1] == ["-v"] else []
+    elif node.program not in ("read", "mapfile", "readarray", "unset", "getopts"):
+        words = []
+    yield from (word for word in words if word.isidentifier())

@@ -279,7 +279,7 @@ class _Expansion:
         via = frozenset({part.name})
         for number, field in enumerate(fields):
             if number:
-                if self.splits and part.operation != "*":
+                if self.splits and not (part.quoted and part.operation == "*"):
                     self._break()
                 else:
                     self.now.append(Literal(Strand(" ", [field.start]), True))

@@ -139,7 +139,9 @@ def _mapping(
     node = place.node
     skipped: set[str] = set()
     top = place.outer is None
-    if is_container(node) and not place.key.startswith("x-"):
+    if place.key.startswith("x-"):  # what compose only merges into services
+        skipped = {"command", "args", "entrypoint"}
+    elif is_container(node):
         commands = list(reader.container(place.mappings(), place.key))
         if commands:
             skipped = {"command", "args", "entrypoint"}

@@ -189,8 +189,15 @@ spec:
 
 
 def leader_worker_set(server: Server) -> tuple[list[Spelled], str]:
-    rank = ("--nnodes", "$(LWS_GROUP_SIZE)", "--node-rank", "$(LWS_WORKER_INDEX)")
+    rank = ("--nnodes", "2", "--node-rank", "$(LWS_WORKER_INDEX)")
     two = [spelled(server, number=n, extra=rank) for n in (0, 1)]
+    size = len(two[0].words) - 3
+
+    def grouped(words: list[str]) -> list[str]:
+        return [
+            w.replace('"2"', "$(LWS_GROUP_SIZE)") if at == size else w for at, w in enumerate(words)
+        ]
+
     parts = []
     for role, one in zip(("leaderTemplate", "workerTemplate"), two, strict=True):
         parts.append(f"""\
@@ -200,7 +207,7 @@ def leader_worker_set(server: Server) -> tuple[list[Spelled], str]:
         - name: sglang-{role[:6]}
           image: {image(server)}
           command:
-{items(one.marks(as_yaml), 10)}          resources:
+{items(grouped(one.marks(as_yaml)), 10)}          resources:
             limits:
               nvidia.com/gpu: "8"
 """)
