@@ -140,11 +140,21 @@ class _Reader:
 
         try:
             for kind, text in cells(json_strand(strand)):
-                for item in self.read(kind, text):
-                    if isinstance(item, FoundCommand):  # cells with magic are often no Python
-                        yield item
+                yield from self._part(kind, text)
         except YamlTextError as error:
             raise FileError(f"it is no notebook: {error}", self.document.path) from None
+
+    def _part(self, form: str, strand: Strand) -> Iterator[FoundCommand]:
+        """The commands of a cell or of a fenced block.
+
+        What a document shows is often a piece only, which no reader can take; it is no fault then.
+        """
+        try:
+            for item in self.read(form, strand):
+                if isinstance(item, FoundCommand):
+                    yield item
+        except FileError:
+            return
 
     def python(self, strand: Strand) -> Iterator[Item]:
         from kvsolve.files.python_file import read_python
@@ -157,12 +167,8 @@ class _Reader:
 
         for fence in fences(strand):
             form = "shell" if fence.language in _SHELL_FENCES else _FENCES.get(fence.language)
-            if form is None or not names_server(fence.strand.text):
-                continue
-            for item in self.read(form, fence.strand):
-                # What a document shows is often a part only, which no reader can take.
-                if isinstance(item, FoundCommand):
-                    yield item
+            if form is not None and names_server(fence.strand.text):
+                yield from self._part(form, fence.strand)
 
     def dockerfile(self, strand: Strand) -> Iterator[Item]:
         from kvsolve.files.dockerfile import read_dockerfile

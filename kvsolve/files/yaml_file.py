@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.files.assembly import notes_for, shared_locked
+from kvsolve.files.config_maps import with_config_maps
 from kvsolve.files.containers import CommandReader, is_container
 from kvsolve.files.found import FileError
 from kvsolve.files.launches import mentions_launch
@@ -85,6 +86,7 @@ def read_yaml_text(
         place = source.at[min(error.index, len(source) - 1)] if len(source) else 0
         line = document.location(place).line
         problem = FileError(f"it is no YAML from here on: {error}", document.path, line)
+    found = with_config_maps(found)
     commands = sorted(found, key=lambda c: (c.location.line, c.location.column))
     yield from (_between(command, directives, document) for command in shared_locked(commands))
     if problem:

@@ -70,14 +70,15 @@ def test_documents_before_the_fault_are_read() -> None:
 
 def test_aliases_are_not_copied() -> None:
     rows = ["a0: &a0 [sglang, serve, m]"]
-    rows += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 60)]
+    rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 60)]
     assert len(found("\n".join(rows))) == 1
 
 
 def test_merged_services_share_their_words() -> None:
     text = (
         "x-a: &a\n  image: x\n  command: [sglang, serve, m, --tp, '2']\n"
-        "services:\n  one: {<<: *a, environment: {A: '1'}}\n  two: {<<: *a, environment: {A: '2'}}\n"
+        "services:\n  one: {<<: *a, environment: {A: '1'}}\n"
+        "  two: {<<: *a, environment: {A: '2'}}\n"
     )
     one, two = found(text)
     assert (one.env, two.env) == ({"A": "1"}, {"A": "2"})
@@ -219,3 +220,27 @@ def test_walks(tmp_path: object) -> None:
         "/b/loop: is a link to a folder that is read anyway",
     ]
     assert all(isinstance(m, SkippedError) for m in met if isinstance(m, FileError))
+
+
+def test_options_of_a_config_map_come_before_those_of_the_command() -> None:
+    text = """\
+data:
+  prefill.yaml: |
+    model-path: m
+    tp-size: 2
+    enable-metrics: true
+  decode.yaml: |
+    model-path: m
+    tp-size: 4
+    page-size: 1
+---
+command: [python3, -m, dynamo.sglang]
+args: [--config, /config/prefill.yaml, --tp-size, "8"]
+"""
+    decode, server = found(text)
+    assert (decode.name, decode.form) == ("decode.yaml", "options")
+    assert server.words[3:] == (
+        "--model-path", "m", "--tp-size", "2", "--enable-metrics", "--tp-size", "8",
+    )  # fmt: skip
+    lines = [text.count("\n", 0, token.start) + 1 for token in server.tokens]
+    assert lines == [11, 11, 11, 3, 3, 4, 4, 5, 12, 12]
