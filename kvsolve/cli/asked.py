@@ -56,7 +56,9 @@ class Asked:
     settings: Settings | None = None
 
     def setting(self, name: str) -> Any:
-        """What the settings say that no shared option says; None where they do not."""
+        """What a variable or the settings say that is no shared option; None where they do not."""
+        if name in self.typed:
+            return self.typed[name]
         return self.settings.values.get(name) if self.settings else None
 
     def near(self, file: str) -> Asked:

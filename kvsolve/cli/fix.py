@@ -51,15 +51,16 @@ def fix(
 
     For files the edits come as a diff of each file, which `git apply` takes.
     """
-    costs = dict(_cost(pair) for pair in cost or ())
+    costs = {**(asked.setting("cost") or {}), **dict(_cost(pair) for pair in cost or ())}
+    keep = [*(asked.setting("keep") or ()), *(keep or ())]
     if files and not command_only and asked.format != "markdown":
         from kvsolve.cli.fixing import Wanted, fix_files
 
-        return fix_files(asked, files, Wanted(tuple(keep or ()), costs, top, write))
+        return fix_files(asked, files, Wanted(tuple(keep), costs, top, write))
     if write:
         raise KvsolveError("--write edits files; give one, without --command-only or markdown")
     _, question = only_question(asked, files or ())
-    answer = fix_of(question, session().judge(question), keep or (), costs, top, asked.limit_s)
+    answer = fix_of(question, session().judge(question), keep, costs, top, asked.limit_s)
     talk(answer.result)
     emit(_render(asked, question, answer, command_only))
     return _code(asked, answer)

@@ -40,6 +40,8 @@ def environment_values(environ: Mapping[str, str] | None = None) -> dict[str, An
         text = own.get(PREFIX + option.name.upper())
         if text:
             values[option.name] = read(option, text, PREFIX + option.name.upper())
+    if own.get("KVSOLVE_BASELINE"):
+        values["baseline"] = own["KVSOLVE_BASELINE"]
     if own.get("KVSOLVE_FORMAT"):
         values["format"] = _format(own["KVSOLVE_FORMAT"])
     _must_be_known(own)

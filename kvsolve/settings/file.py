@@ -19,7 +19,7 @@ NAME = "kvsolve.toml"
 _PROJECT = "pyproject.toml"
 _TABLE = b"tool.kvsolve"
 _NONE = "none"
-_OWN = ("baseline", "extend", "format", "ignore", "notes")
+_OWN = ("baseline", "cost", "extend", "format", "ignore", "keep", "notes")
 """Keys beside the shared options."""
 _LONGEST_CHAIN = 20
 
@@ -45,7 +45,7 @@ class Settings:
 
     Attributes:
         file: The file.
-        values: Shared options that it sets, ``format``, ``notes`` and ``baseline``.
+        values: Shared options that it sets, and the keys beside them.
         ignores: What it suppresses.
     """
 

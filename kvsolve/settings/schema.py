@@ -31,9 +31,15 @@ _IGNORE: Schema = {
 }
 _OWN: Schema = {
     "baseline": {"type": "string", "description": "A file of findings that do not count."},
+    "cost": {
+        "type": "object",
+        "additionalProperties": {"type": "integer", "minimum": 1},
+        "description": "Make edits of a flag so many times as dear.",
+    },
     "extend": {"type": "string", "description": "Settings that hold where these say nothing."},
     "format": {"enum": list(CHECK_FORMATS), "description": "How to print answers."},
     "ignore": {"type": "array", "items": _IGNORE, "description": "Findings that do not count."},
+    "keep": {**_TEXTS, "description": "Flags that a fix leaves as they are."},
     "notes": {"type": "boolean", "description": "Show what SGLang does by itself."},
 }
 

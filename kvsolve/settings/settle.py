@@ -28,10 +28,11 @@ def settled(
     """
     names = {*(option.name for option in SHARED), "format"}
     below = {name: value for name, value in filed.items() if name in names}
+    above = {name: value for name, value in typed.items() if name in names}
     if any(typed.get(name) is not None for name in _EITHER):
         below = {name: value for name, value in below.items() if name not in _EITHER}
     values = {option.name: option.default for option in SHARED} | {"env": ()}
-    values |= {**below, **typed}
+    values |= {**below, **above}
     # Variables of the server add up; the nearer one comes later and wins.
     values["env"] = (*filed.get("env", ()), *typed.get("env", ()))
     if values.get("format") not in formats:

@@ -40,6 +40,10 @@ def read_table(file: str, table: Mapping[str, Any]) -> Settings:
             values[key] = os.path.normpath(os.path.join(folder, _text(value, where)))
         elif key == "format":
             values[key] = _format(_text(value, where), where)
+        elif key == "keep":
+            values[key] = _texts(value, where)
+        elif key == "cost":
+            values[key] = _costs(value, where)
         elif key == "notes":
             if not isinstance(value, bool):
                 raise KvsolveError(f"{where} is true or false")
@@ -71,6 +75,15 @@ def _format(value: str, where: str) -> str:
     if value not in CHECK_FORMATS:
         raise KvsolveError(f"{where} is one of {', '.join(CHECK_FORMATS)}, not {value!r}")
     return value
+
+
+def _costs(value: Any, where: str) -> dict[str, int]:
+    if not isinstance(value, dict):
+        raise KvsolveError(f"{where} is a table of whole numbers")
+    for flag, cost in value.items():
+        if not isinstance(cost, int) or isinstance(cost, bool) or cost < 1:
+            raise KvsolveError(f"{where}: the cost of {flag} is a positive whole number")
+    return dict(value)
 
 
 def _ignores(file: str, rows: Any) -> Iterator[Ignored]:

@@ -131,11 +131,16 @@ def test_a_suppression_without_a_reason_suppresses_nothing(project: Path, capsys
     assert "serve.sh, line 1: the suppression of KV1141 gives no reason" in ran.err
 
 
-def test_a_baseline_lets_only_new_findings_count(project: Path, capsys: Capture) -> None:
+def test_a_baseline_lets_only_new_findings_count(
+    project: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "serve.sh").write_text(NVFP4 + "\n")
     ran = run(capsys, "check", "--write-baseline", "known.json", "serve.sh")
     assert (ran.code, "wrote" in ran.err) == (0, True)
     assert run(capsys, "check", "--baseline", "known.json", "serve.sh").code == 0
+    monkeypatch.setenv("KVSOLVE_BASELINE", "known.json")
+    assert run(capsys, "check", "serve.sh").code == 0
+    monkeypatch.delenv("KVSOLVE_BASELINE")
     (project / "kvsolve.toml").write_text(CONTEXT + 'baseline = "known.json"\n')
     assert run(capsys, "check", "serve.sh").code == 0
     (project / "serve.sh").write_text(f"{NVFP4}\n{BAD}\n")
@@ -161,6 +166,21 @@ def test_repairs_in_sarif_end_when_they_take_too_long(
     monkeypatch.setattr(checking, "_PATIENCE", -1.0)
     assert fixed() == 0
     assert fixed("--limit-s", "5") >= 2
+
+
+def test_settings_say_what_a_fix_keeps(project: Path, capsys: Capture) -> None:
+    def edited(*options: str) -> set[str]:
+        ran = run(capsys, "fix", "--format", "json", *options, "--", *EXAMPLE)
+        (answer,) = ran.json["results"]
+        return {edit["flag"] for edit in answer["repairs"][0]["edits"]}
+
+    assert "--kv-cache-dtype" in edited()
+    (project / "kvsolve.toml").write_text(
+        CONTEXT.replace("h100", "b200")
+        + 'keep = ["is-embedding"]\ncost = { kv-cache-dtype = 50 }\n'
+    )
+    assert "--kv-cache-dtype" not in edited()
+    assert "--is-embedding" not in edited("--keep", "kv-cache-dtype")
 
 
 def test_exit_zero_is_for_findings_only(project: Path, capsys: Capture) -> None:

@@ -16,6 +16,7 @@ def test_each_option_has_a_variable() -> None:
         "KVSOLVE_MODEL_CONFIG": "some/where",
         "KVSOLVE_ENV": "A=1 B=2",
         "KVSOLVE_FORMAT": "json",
+        "KVSOLVE_BASELINE": "known.json",
         "KVSOLVE_SGLANG": "",
         "HOME": "/",
     }
@@ -28,6 +29,7 @@ def test_each_option_has_a_variable() -> None:
         "model_config": "some/where",
         "env": ("A=1", "B=2"),
         "format": "json",
+        "baseline": "known.json",
     }
 
 

@@ -25,6 +25,8 @@ exit-zero = true
 format = "concise"
 notes = true
 baseline = "known.json"
+keep = ["page-size"]
+cost = { tp-size = 5 }
 
 [[ignore]]
 code = ["KV1035", "some-slug"]
@@ -61,6 +63,8 @@ def test_every_key_is_read(tmp_path: Path) -> None:
         "format": "concise",
         "notes": True,
         "baseline": str(tmp_path / "known.json"),
+        "keep": ("page-size",),
+        "cost": {"tp-size": 5},
     }
     (ignored,) = settings.ignores
     assert ignored.codes == ("KV1035", "some-slug")
@@ -132,6 +136,9 @@ def test_extend_is_the_way_to_merge(tmp_path: Path) -> None:
         ("fail_on = 'error'", "there is no key fail_on; did you mean fail-on?"),
         ("gppu = 'h100'", "there is no key gppu; did you mean gpu"),
         ("settings = 'x'", "there is no key settings"),
+        ("keep = 3", "keep is a text or a list of texts"),
+        ("cost = 3", "cost is a table of whole numbers"),
+        ("cost.tp-size = 0", "the cost of tp-size is a positive whole number"),
         ("zzz = 1", "known are allow-unknown, baseline"),
         ("extend = 3", "extend is a text"),
         ("family = 'a'\nmodel-config = 'b'", "give one"),
