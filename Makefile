@@ -48,6 +48,7 @@ docs: $(STAMP)
 
 check-generated: $(STAMP)
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m tests.corpus.build --check
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
