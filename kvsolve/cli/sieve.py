@@ -93,6 +93,8 @@ def _baseline(path: str | None, write: str | None) -> Baseline | None:
     from kvsolve.settings.baseline import Baseline, read_baseline
 
     if write is not None:
-        return Baseline(write)
+        made = Baseline(write)
+        made.must_be_writable()
+        return made
     assert path is not None
     return read_baseline(path)

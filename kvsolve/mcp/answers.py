@@ -11,7 +11,14 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["check_answer", "explain_answer", "fix_answer", "matrix_answer", "options_answer"]
+__all__ = [
+    "check_answer",
+    "check_file_answer",
+    "explain_answer",
+    "fix_answer",
+    "matrix_answer",
+    "options_answer",
+]
 
 Answer = dict[str, Any]
 _ONE_AT_A_TIME = Lock()
@@ -23,6 +30,42 @@ def check_answer(command: str, context: Mapping[str, Any], full: bool) -> Answer
     """A check; the values of all flags, and what SGLang does by itself, only where asked for."""
     with _ONE_AT_A_TIME:
         return _short(kvsolve.check(command, **context).to_dict(), full)
+
+
+def check_file_answer(text: str, name: str, context: Mapping[str, Any], full: bool) -> Answer:
+    """A check of every command in a file's text, with the place of each finding.
+
+    Args:
+        text: What is in the file.
+        name: What it is called; its ending says how to read it.
+        context: What holds where the file does not say it.
+        full: As for :func:`check_answer`.
+
+    Raises:
+        KvsolveError: There is no command in it, or none that can be read.
+    """
+    from kvsolve.answers.asking import hider, session
+    from kvsolve.answers.places import placed
+    from kvsolve.cli.answering import question_in
+    from kvsolve.cli.asked import asked_for
+    from kvsolve.cli.sources import SourceError, sources_in
+    from kvsolve.files.found import Document
+
+    env = dict(context["env"])
+    typed = {key: value for key, value in context.items() if value is not None}
+    typed |= {"env": tuple(f"{k}={v}" for k, v in env.items()), "settings": "none"}
+    asked, document = asked_for(None, typed, ("text",)), Document(name, text)
+    results, errors = [], []
+    with _ONE_AT_A_TIME:
+        for source in sources_in(document, env):
+            if isinstance(source, SourceError):
+                errors.append({"line": source.line, "message": str(source)})
+                continue
+            question = question_in(asked, source)
+            assert source.found is not None
+            judged = placed(session().judge(question), source.found, document)
+            results.append(_short(hider(question).result(judged).to_dict(), full))
+    return {"results": results, "errors": errors}
 
 
 def fix_answer(

@@ -70,12 +70,24 @@ def check(
     family: Family = None,
     env: Env = None,
     stage: Stage = None,
+    file_name: Annotated[
+        str | None,
+        Field(
+            description="Where `command` is the whole text of a manifest, compose file or script: "
+            "its name, such as deploy.yaml. The text is judged, no file is read."
+        ),
+    ] = None,
     full: Annotated[
         bool, Field(description="Also the value that every flag will have, and notes.")
     ] = False,
 ) -> Answer:
-    """Say everything that SGLang would refuse or silently rewrite about a launch command."""
+    """Say everything that SGLang would refuse or silently rewrite about a launch command.
+
+    With `file_name`, every command in a file's text is judged: `results` has one answer for each.
+    """
     context = _context(sglang, gpu, gpus, config_json, family, env, stage)
+    if file_name:
+        return answers.check_file_answer(command, file_name, context, full)
     return answers.check_answer(command, context, full)
 
 

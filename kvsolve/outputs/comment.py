@@ -54,9 +54,22 @@ def _title(report: Report) -> str:
 
 
 def _table(rows: Sequence[Told]) -> Iterator[str]:
+    """The findings that fit into two thirds of a comment, and how many do not."""
+    lines, left = [_line(_COLUMNS), _line(("---",) * len(_COLUMNS))], MOST * 2 // 3
+    for row in rows:
+        line = _line(_cells(row))
+        left -= len(line) + 1
+        if left < 0:
+            break
+        lines.append(line)
     if rows:
-        lines = [_COLUMNS, ("---",) * len(_COLUMNS), *map(_cells, rows)]
-        yield "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        yield "\n".join(lines)
+    if left < 0:
+        yield f"And {count_of(len(rows) - len(lines) + 2, 'finding')} more: see the job's log."
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _suppressed(report: Report) -> Iterator[str]:
@@ -102,7 +115,7 @@ def _fitted(blocks: Sequence[str]) -> str:
     for number, block in enumerate(blocks):
         left -= len(block) + 2
         if left < 0:
-            dropped = count_of(len(blocks) - number, "part")
+            dropped = count_of(len(blocks) - number, "command")
             kept.append(f"_{dropped} left out: a comment holds no more. See the job's log._")
             break
         kept.append(block)

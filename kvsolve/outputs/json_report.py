@@ -37,32 +37,34 @@ class JsonLines:
 
 
 class Json:
-    """The envelope; results are kept as text, which takes a fraction of their room."""
+    """The envelope, written as it comes: an answer may be long, and there may be thousands."""
 
     def __init__(self, look: Look) -> None:
         del look
-        self._results: list[str] = []
+        self._begun = False
         self._errors: list[dict[str, object]] = []
 
     def answer(self, answer: Answer) -> str:
-        """Keep it."""
-        self._results.append(_indented(json_text(answer.result.to_dict())))
-        return ""
+        """One result of the list."""
+        before = ",\n" if self._begun else self._start() + "[\n"
+        self._begun = True
+        return before + _indented(json_text(answer.result.to_dict()))
 
     def problem(self, problem: Problem) -> str:
-        """Keep it."""
+        """Keep it for the end."""
         self._errors.append(problem.to_dict())
         return ""
 
     def close(self, unused: Sequence[Unused]) -> str:
-        """The envelope."""
+        """The end of the envelope."""
         rest: dict[str, object] = {"errors": self._errors}
         if unused:
             rest["unused_suppressions"] = [idle.to_dict() for idle in unused]
-        start, end = json_text(head()).rstrip("}\n"), json_text(rest).removeprefix("{")
-        results = ",\n".join(self._results)
-        inside = f"[\n{results}\n  ]" if results else "[]"
-        return f'{start},\n  "results": {inside},{end}'
+        end = json_text(rest).removeprefix("{")
+        return ("\n  ]," if self._begun else self._start() + "[],") + end
+
+    def _start(self) -> str:
+        return json_text(head()).rstrip("}\n") + ',\n  "results": '
 
 
 def _indented(text: str) -> str:

@@ -49,6 +49,17 @@ class Baseline:
         self._files: set[str] = set()
         self._found: dict[str, Known] = {}
 
+    def must_be_writable(self) -> None:
+        """Find out before a long run whether its findings can be kept.
+
+        Raises:
+            KvsolveError: They cannot.
+        """
+        if not os.path.isdir(self._folder) or not os.access(self._folder, os.W_OK):
+            raise KvsolveError(
+                f"{self.path}: cannot be written: there is no such folder to write to"
+            )
+
     def apply(self, result: CheckResult, learn: bool = False) -> CheckResult:
         """The answer with the findings of the baseline marked as suppressed.
 

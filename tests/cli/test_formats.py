@@ -250,6 +250,8 @@ def test_a_comment_fits_into_a_pull_request() -> None:
     text = rendered("markdown", many)
     assert text.startswith(MARKER)
     assert len(text) <= MOST + 200
+    assert text.count("\n| `a") > 20
+    assert re.search(r"And \d+ findings more", text)
     assert "left out" in text
 
 

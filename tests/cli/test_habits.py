@@ -168,6 +168,14 @@ def test_repairs_in_sarif_end_when_they_take_too_long(
     assert fixed("--limit-s", "5") >= 2
 
 
+def test_a_baseline_that_cannot_be_kept_is_told_before_the_run(
+    project: Path, capsys: Capture
+) -> None:
+    (project / "serve.sh").write_text(NVFP4 + "\n")
+    options = ("--format", "json", "--write-baseline", "gone/known.json")
+    assert_one_sentence(run(capsys, "check", *options, "serve.sh"), "gone/known.json")
+
+
 def test_settings_say_what_a_fix_keeps(project: Path, capsys: Capture) -> None:
     def edited(*options: str) -> set[str]:
         ran = run(capsys, "fix", "--format", "json", *options, "--", *EXAMPLE)

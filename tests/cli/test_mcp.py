@@ -61,6 +61,29 @@ def test_check() -> None:
     assert full["effective"]["is_embedding"] is True
 
 
+MANIFEST = f"""
+kind: Pod
+spec:
+  containers:
+  - image: lmsysorg/sglang:v0.5.18
+    command: [sglang, serve, {LLAMA}]
+    args: [--kv-cache-dtype, nvfp4]
+  - image: lmsysorg/sglang:v0.5.18
+    command: [sglang, serve, {LLAMA}]
+"""
+
+
+def test_check_takes_the_text_of_a_file() -> None:
+    answer = call("check", command=MANIFEST, file_name="pod.yaml", gpu="h100", env={"A": "1"})
+    assert [result["verdict"] for result in answer["results"]] == ["invalid", "valid"]
+    assert answer["results"][0]["sglang"] == "0.5.18"
+    place = answer["results"][0]["findings"][0]["location"]
+    assert (place["file"], place["line"]) == ("pod.yaml", 7)
+    empty = call("check", command="kind: List\n", file_name="pod.yaml")
+    assert empty["results"] == []
+    assert "no SGLang launch command" in empty["errors"][0]["message"]
+
+
 def test_fix_gives_a_command_that_passes() -> None:
     answer = call("fix", command=COMMAND, top=2, **H100)
     assert len(answer["repairs"]) == 2
@@ -89,10 +112,10 @@ def test_options_come_with_their_reasons() -> None:
 
 
 def test_explain_takes_a_code_or_a_pasted_error() -> None:
-    (entry,) = call("explain", about="KV1035")["entries"]
+    (entry,) = call("explain", about="KV1035", sglang="0.5.18")["entries"]
     assert entry["slug"] == "disable-kv-cache-without-fp4"
-    assert "no entry" in refused("explain", about="KV0000")
-    assert "no entry" in refused("explain", about="the cat sat on the mat")
+    assert "no entry" in refused("explain", about="KV0000", sglang="0.5.18")
+    assert "no entry" in refused("explain", about="the cat sat on the mat", sglang="0.5.18")
 
 
 def test_matrix() -> None:
