@@ -278,7 +278,9 @@ def _told_open(answer: Answer, identity: str) -> Told:
 
     result = answer.result
     _, _, sentence = headline(result, width=10_000).partition(": ")
-    parts = [_named(names) for names in (result.unknown, result.not_modelled) if names]
+    # Facts of a GPU that is not named go without saying.
+    facts = tuple(n for n in result.unknown if not result.profiles or n.startswith("-"))
+    parts = [_named(names) for names in (facts, result.not_modelled) if names]
     if parts:
         sentence = f"{sentence.removesuffix('.')}: {'; '.join(parts)}."
     warning, code = Severity.WARNING, "unknown-verdict"

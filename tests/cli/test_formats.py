@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvsolve.model.finding import Location, Severity, Suppression
+from kvsolve.model.finding import Location, Severity, Suppression, Verdict
 from kvsolve.outputs.comment import MARKER, MOST
 from kvsolve.outputs.redact import Redactor
 from kvsolve.outputs.report import Answer, Patch, Problem, Replacement, Report, Unused
@@ -94,7 +94,11 @@ def test_what_is_suppressed_is_not_told_as_a_finding(style: str) -> None:
 
 def test_an_open_verdict_names_what_is_not_known() -> None:
     (line,) = rendered("concise", Report((REPORT.answers[2],))).splitlines()
-    assert line.endswith("say more with --gpu: gpu.sm; mm_process_config.")
+    assert line.endswith("say more with --gpu: mm_process_config.")
+    parts = tuple(f"--flag-{number} ($X: not set)" for number in range(6))
+    open_ = samples.result(verdict=Verdict.UNKNOWN, unknown=parts)
+    (line,) = rendered("concise", Report((Answer(at(open_, "a.yaml", 1)),))).splitlines()
+    assert "--flag-3 ($X: not set) and 2 more" in line
 
 
 def test_files_are_named_as_a_repository_names_them() -> None:
