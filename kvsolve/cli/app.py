@@ -33,7 +33,7 @@ VERBS = {
     "rules": "known",
     "flags": "known",
     "profiles": "known",
-    "packs": "known",
+    "packs": "packs",
     "batch": "batch",
     "schema": "schema",
     "mcp": "mcp",
@@ -41,7 +41,7 @@ VERBS = {
 }
 """Verb -> module below ``kvsolve.cli`` that defines it."""
 
-_FAMILIES = frozenset({"upstream"})
+_FAMILIES = frozenset({"packs", "upstream"})
 USAGE_ERROR: type[Exception] = typer.BadParameter.__mro__[2]
 """What Typer raises for a command line that it cannot read."""
 

@@ -1,4 +1,4 @@
-"""``kvsolve rules``, ``flags``, ``profiles`` and ``packs``: what is known."""
+"""``kvsolve rules``, ``flags`` and ``profiles``: what is known."""
 
 from __future__ import annotations
 
@@ -135,35 +135,6 @@ def _known() -> Iterator[dict[str, Any]]:
 
     for name, approximate in known_models():
         yield {"profile": "known", "name": name, "approximate": approximate}
-
-
-@app.command("packs")
-def packs(format: Format = "text") -> int:
-    """List the releases that are known, and how much of each."""
-    from kvsolve.packs.pack import load_pack, releases
-
-    rows = [_coverage(load_pack(release)) for release in releases()]
-    columns = (
-        "sglang", "flags", "modelled", "refusals", "rewrites", "statements", "exact", "gaps",
-    )  # fmt: skip
-    emit(listing("packs", rows, columns, format))
-    return 0
-
-
-def _coverage(pack: Pack) -> dict[str, Any]:
-    kinds = [step.kind for step in pack.steps]
-    program = pack.program
-    return {
-        "sglang": pack.release,
-        "flags": len(pack.flags),
-        "modelled": len(pack.modelled),
-        "refusals": kinds.count("refuse"),
-        "rewrites": kinds.count("set"),
-        "statements": program.statements.get("total"),
-        "exact": program.statements.get("entries"),
-        "gaps": len(program.gaps),
-        "last_stage": pack.last_stage,
-    }
 
 
 @app.command("rules")

@@ -335,3 +335,51 @@ def test_a_graph_in_every_format(capsys: Capture) -> None:
 def test_a_graph_needs_a_context_and_a_flag_that_is_read(capsys: Capture) -> None:
     assert_one_sentence(run(capsys, "graph", "--sglang", "0.5.18"), "--gpu")
     assert_one_sentence(run(capsys, "graph", *H100, "--flag", "host", "--", *PLAIN), "host")
+
+
+OLD = ("--sglang", "0.5.16", "--stage", "args", "--gpu", "h100", "--family", "llama-mha")
+
+
+def test_a_pack_is_linted_in_a_context(capsys: Capture) -> None:
+    args = ("packs", "lint", *OLD, "--only", "entries", "--only", "remedies")
+    answer = run(capsys, *args, "--format", "json").json
+    kinds = {remark["kind"] for remark in answer["remarks"]}
+    assert {"never-fires", "shadowed", "implied"} <= kinds
+    assert not kinds & {"dead-value", "core-value"}
+    for remark in answer["remarks"]:
+        if remark["kind"] == "contradictory-remedy":
+            checked = run(capsys, "check", *OLD[:6], "--format", "json", "--", *remark["witness"])
+            codes = {f["code"] for f in checked.json["results"][0]["findings"]}
+            assert remark["code"] in codes
+            assert remark["codes"]
+
+
+def test_lint_takes_no_topic_that_it_does_not_know(capsys: Capture) -> None:
+    assert_one_sentence(run(capsys, "packs", "lint", *OLD, "--only", "prose"), "prose", "remedies")
+
+
+def test_every_pair_of_some_flags(capsys: Capture) -> None:
+    flags = "kv-cache-dtype,is-embedding,prefill-only-disable-kv-cache,enable-http2"
+    args = ("matrix", "--full", *OLD, "--flag", flags)
+    answer = run(capsys, *args, "--format", "json").json
+    assert answer["complete"]
+    assert {flag["flag"] for flag in answer["flags"]} == {f"--{f}" for f in flags.split(",")}
+    states = {(v["dest"], v["value"]): v for v in answer["values"]}
+    assert states["kv_cache_dtype", "nvfp4"]["state"] == "no"
+    assert states["kv_cache_dtype", "nvfp4"]["codes"] == ["KV1141"]
+    assert states["prefill_only_disable_kv_cache", True]["state"] == "with"
+    clashing = {
+        (pair["row"]["dest"], a, pair["col"]["dest"], b)
+        for pair in answer["pairs"]
+        for a in pair["row"]["values"]
+        for b in pair["col"]["values"]
+    }
+    assert ("is_embedding", False, "prefill_only_disable_kv_cache", True) in clashing
+    assert set(answer["reasons"]) >= {code for pair in answer["pairs"] for code in pair["codes"]}
+    assert "nvfp4" in run(capsys, *args, "--format", "html").out
+
+
+def test_the_full_matrix_has_no_axes(capsys: Capture) -> None:
+    assert_one_sentence(run(capsys, "matrix", "--full", *OLD, "--rows", "page-size"), "--rows")
+    assert_one_sentence(run(capsys, "matrix", *OLD, "--rows", "page-size"), "--cols")
+    assert_one_sentence(run(capsys, "matrix", *OLD, "--every"), "--full")
