@@ -20,7 +20,7 @@ __all__ = ["Change", "Proposal", "proposals"]
 
 _VERBS = "drop|remove|set|add|use|leave|give|write|choose|pick|lower|raise|serve|install|start|name"
 _BETWEEN = re.compile(rf",? or (?=(?:{_VERBS})\b)|, (?=(?:{_VERBS})\b)|; ", re.IGNORECASE)
-_PARTS = re.compile(rf",? and (?=(?:{_VERBS})\b)", re.IGNORECASE)
+_PARTS = re.compile(rf",? and (?=(?:{_VERBS})\b|--[a-z0-9-]+ to )", re.IGNORECASE)
 _FLAG = re.compile(r"--[a-z0-9][a-z0-9-]*")
 _ASIDE = re.compile(
     r" ?\([^)]*\)|:.*$|, (?:so|where|which|because|as) .*$|(?<=\w) (?:for|on|with) .*$"
@@ -97,6 +97,8 @@ def _part(
     """The choices of "set --x to a or b" or "drop --x and --y", and the flag spoken of."""
     plain = re.sub("^serve with ", "add ", text.strip(), flags=re.IGNORECASE)
     plain = _ASIDE.sub("", plain).strip().rstrip(",.")
+    if plain.startswith("--"):  # the other half of "set --x to a and --y to b"
+        plain = f"set {plain}"
     verb = plain.split(" ", 1)[0].lower()
     named = [f for s in _FLAG.findall(plain) if s in flags for f in [flags.by_spelling(s)]]
     spoken = named[-1] if named else last

@@ -40,6 +40,10 @@ TABLE = FlagTable("0.0.1", list(FLAGS), {f.dest: f.default for f in FLAGS}, {})
             "Set --attention-backend to fa3 (Hopper) or triton, and drop --page-size.",
             [{"backend": "fa3", "page_size": None}, {"backend": "triton", "page_size": None}],
         ),
+        (
+            "Set --kv-cache-dtype to mx and --attention-backend to triton (fa3 on Hopper).",
+            [{"kv_cache_dtype": "mx", "backend": "triton"}],
+        ),
         ("Drop --page-size or --dcp-size.", [{"page_size": None}, {"dcp_size": None}]),
         ("Leave --page-size unset on this GPU.", [{"page_size": None}]),
         ("Leave --kv-cache-dtype at auto.", [{"kv_cache_dtype": "auto"}]),
