@@ -1,0 +1,90 @@
+"""Feasibility: a valid configuration under assumptions, or the certainty that there is none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kvsolve.solve.engines.python_sat import Solver
+from kvsolve.solve.lowering.clauses import Clauses
+from kvsolve.solve.lowering.gates import FALSE, TRUE
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kvsolve.solve.lowering.lower import Lowered
+
+__all__ = ["Feasible"]
+
+
+class Feasible:
+    """Answers questions about one lowered context, keeping what it learns.
+
+    Use it as a context manager.
+
+    Attributes:
+        lowered: The context.
+        clauses: Its clauses; literals of assumptions are theirs.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.lowered = lowered
+        self.clauses = Clauses(lowered)
+        self._solver = Solver(self.clauses.clauses, self.clauses.top)
+        self._settled = [
+            -self.clauses.literal(doubt) for doubt in lowered.doubts if doubt not in (TRUE, FALSE)
+        ]
+
+    def __enter__(self) -> Feasible:
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self._solver.close()
+
+    def find(self, assumptions: Sequence[int] = ()) -> list[int] | None:
+        """The classes of a valid configuration with these literals; None where there is none.
+
+        Entries that are not lowered are kept out of the way. Only where nothing is left without
+        them are they asked, and a choice that one objects to is excluded for good, with all that it
+        objects to for the same reason.
+        """
+        chosen = self.settled(assumptions)
+        if chosen is not None:
+            return chosen
+        if not self.lowered.pending:
+            return None
+        while self._solver.solve(assumptions):
+            chosen = self.clauses.chosen(self._solver.model)
+            objection = self.lowered.objection(self.clauses.first_states(chosen))
+            if objection is None:
+                return chosen
+            self._solver.add(self.clauses.excluding(objection))
+        return None
+
+    def settled(self, assumptions: Sequence[int]) -> list[int] | None:
+        """As ``find``, among the configurations that no pending entry has a say in."""
+        if TRUE in self.lowered.doubts:
+            return None
+        if self._solver.solve([*assumptions, *self._settled]):
+            return self.clauses.chosen(self._solver.model)
+        return None
+
+    def core(self, assumptions: Sequence[int]) -> list[int]:
+        """A minimal part of assumptions that nothing valid has.
+
+        Deletion-based; the assumptions must be known to have no valid configuration.
+        """
+        kept = list(assumptions)
+        for literal in list(kept):
+            fewer = [other for other in kept if other != literal]
+            if len(fewer) < len(kept) and self.find(fewer) is None:
+                kept = fewer
+        return kept
+
+    def implied(self, assumptions: Sequence[int]) -> set[int] | None:
+        """Literals that follow by unit propagation; None where the assumptions clash."""
+        consistent, implied = self._solver.propagate(assumptions)
+        return set(implied) if consistent else None
+
+    def prefer(self, literals: Sequence[int]) -> None:
+        """Literals to try first in later searches."""
+        self._solver.prefer(literals)
