@@ -94,7 +94,7 @@ def test_a_rewrite_names_its_flag_first(root):
     entry = load_catalog(RELEASE, PROGRAM, root).entry(2)
     assert (entry.code, entry.kind, entry.dest) == ("KV4001", "set", "page_size")
     assert entry.flags == ("page_size", "attention_backend")
-    assert entry.message == "SGLang sets --page-size to 64 with --attention-backend flashmla."
+    assert entry.message == "With --attention-backend flashmla, SGLang sets --page-size to 64."
 
 
 def test_a_break_has_an_entry_of_the_function(root):
