@@ -4,7 +4,7 @@ Run with ``python benchmarks/field_report.py FOLDER...``, one folder a checked-o
 Prints the tables of ``docs/field-report.md``. Every distinct command is judged for the release that
 its image names, where there is a pack of it, and for each of ``RELEASES``. Where a file does not
 name the GPU, only what every one of ``GPUS`` refuses counts; where the model is not known, only
-what every model profile meets.
+what every one of ``FAMILIES`` meets.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,7 +21,8 @@ from kvsolve.errors import KvsolveError
 from kvsolve.files.found import FileError, FoundCommand
 from kvsolve.files.read import read_document
 from kvsolve.files.walk import documents
-from kvsolve.inputs.command import release_of_image
+from kvsolve.inputs.command import release_of_image, split_command
+from kvsolve.inputs.models import resolve_model
 from kvsolve.model.finding import Kind, Verdict
 from kvsolve.packs.pack import releases
 from kvsolve.session import Request, Session
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 RELEASES = ("0.5.18", "0.5.23")
 GPUS = ("h100", "b200", "mi300x")
+FAMILIES = ("llama-mha", "qwen3-moe", "deepseek-v3")
 _REASONS = (
     ("not set in the file", r"is not set in this file"),
     ("set by the cluster", r"the cluster sets"),
@@ -82,24 +85,35 @@ def reason_of(text: str) -> str:
 
 
 def judged(session: Session, command: FoundCommand, release: str) -> list[CheckResult]:
-    """The answers for a command: one, or one for each GPU that it may be for."""
+    """The answers for a command: one for each GPU and model that it may be for."""
     unknown = {at: t.unknown for at, t in enumerate(command.tokens) if t.unknown}
-    remarks = tuple(note.reason for note in command.notes)
+    request = Request(
+        command.words,
+        sglang=release,
+        gpus=command.gpus or 8,
+        env=command.env,
+        unknown=unknown,
+        unknown_env=command.unknown_env,
+        remarks=tuple(note.reason for note in command.notes),
+    )
+    gpus = [command.gpu] if command.gpu else GPUS
+    families = [None] if _knows_model(command) else FAMILIES
     return [
-        session.check(
-            Request(
-                command.words,
-                sglang=release,
-                gpu=gpu,
-                gpus=command.gpus or 8,
-                env=command.env,
-                unknown=unknown,
-                unknown_env=command.unknown_env,
-                remarks=remarks,
-            )
-        )
-        for gpu in ([command.gpu] if command.gpu else GPUS)
+        session.check(replace(request, gpu=gpu, family=family))
+        for gpu in gpus
+        for family in families
     ]
+
+
+def _knows_model(command: FoundCommand) -> bool:
+    """Whether the model that a command names is a known one."""
+    words = split_command(command.words).argv
+    for at, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in ("--model-path", "--model"):
+            named = value if equals else words[at + 1] if at + 1 < len(words) else ""
+            return resolve_model(named).files is not None
+    return False
 
 
 def common(results: Sequence[CheckResult]) -> dict[str, Finding]:

@@ -237,9 +237,8 @@ class Session:
         gpu: GpuProfile,
         model: ResolvedModel,
     ) -> Prepared:
-        overrides = config.values.get("json_model_override_args")
-        named = config.values.get("model_path")
-        draft = config.values.get("speculative_draft_model_path")
+        overrides = _text(config, "json_model_override_args")
+        named, draft = _text(config, "model_path"), _text(config, "speculative_draft_model_path")
         key = (
             pack.release,
             gpu.name,
@@ -247,9 +246,9 @@ class Session:
             model.name,
             model.origin,
             tuple(sorted(env.items())),
-            str(overrides),
-            str(named),
-            str(draft),
+            overrides,
+            named,
+            draft,
             request.stage,
         )
         found = self._prepared.get(key)
@@ -261,8 +260,8 @@ class Session:
                 gpus=request.gpus,
                 env=env,
                 overrides=_overrides(overrides),
-                draft=find_model(draft) if isinstance(draft, str) and draft else None,
-                model_path=named if isinstance(named, str) else None,
+                draft=find_model(draft) if draft else None,
+                model_path=named,
             )
             context = Context(
                 pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)
@@ -325,6 +324,12 @@ def _without_refused(parsed: ParsedCommand, pack: Pack) -> ParsedCommand:
     defaults = {dest: pack.flags.fields.get(dest) for dest in bad}
     kept = {dest: given for dest, given in parsed.given.items() if dest not in defaults}
     return replace(parsed, values={**parsed.values, **defaults}, given=kept, problems=problems)
+
+
+def _text(config: Config, dest: str) -> str | None:
+    """The value of a flag where it is a text, and not one that nobody knows."""
+    value = config.values.get(dest)
+    return value if isinstance(value, str) else None
 
 
 def _overrides(text: Any) -> Mapping[str, Any] | None:

@@ -206,3 +206,17 @@ def test_what_does_not_matter_may_stay_open(
 ) -> None:
     (folder / "a.sh").write_text(f"sglang serve {LLAMA} --host $POD_IP --tp 2\n")
     assert run(capsys, "check", "a.sh", *H100).code == 0
+
+
+def test_every_option_may_be_unknown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from kvsolve.packs.pack import load_pack
+
+    flags = load_pack("0.5.18").flags
+    valued = [f.name for f in flags if f.takes_value and f.nargs is None and f.action == "store"]
+    for start in range(0, len(valued), 40):
+        options = " ".join(f"{name} $X" for name in valued[start : start + 40])
+        (folder / "a.sh").write_text(f"python -m sglang.launch_server {options}\n")
+        ran = run(capsys, "check", "a.sh", *H100, "--format", "json")
+        assert ran.code in (1, 2), ran
+        (result,) = ran.json["results"]
+        assert result["verdict"] != "valid"
