@@ -12,7 +12,6 @@ from kvsolve.solve.check import not_modelled, same_value
 from kvsolve.solve.completion import Completions, fixed_flags
 from kvsolve.solve.domains import default_of
 from kvsolve.solve.judge import broken_steps, reports_of
-from kvsolve.solve.network import Network
 from kvsolve.solve.space import spelling
 
 if TYPE_CHECKING:
@@ -53,11 +52,7 @@ class Ruling:
 
 
 class CellJudge:
-    """Judges values of some flags in one context; what one cell teaches serves the next.
-
-    The network is its own, so that an answer depends on the cells asked about before and on
-    nothing else: parts of a matrix judged in other processes come out the same.
-    """
+    """Judges values of some flags in one context; what one cell teaches serves the next."""
 
     def __init__(
         self,
@@ -133,14 +128,12 @@ class CellJudge:
 
     def _shared(self) -> Completions:
         if self._completions is None:
-            prepared = self.prepared
             self._completions = Completions(
-                prepared,
+                self.prepared,
                 self.config,
                 free=self.values,
                 held=self.held,
                 also=self.values,
-                network=Network(prepared.inlined, prepared.facts, prepared.judges),
             )
         return self._completions
 
