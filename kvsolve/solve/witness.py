@@ -9,6 +9,7 @@ domains of :mod:`kvsolve.solve.domains`, that no configuration in this context s
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -114,6 +115,7 @@ class Stage:
         held: Iterable[str] = (),
         also: Mapping[str, Iterable[Any]] | None = None,
         most_effort: int = _MOST_EFFORT,
+        seconds: float | None = None,
     ) -> None:
         """Prepare the context.
 
@@ -123,11 +125,12 @@ class Stage:
             held: Dests that are no matter of choice.
             also: Further values of flags.
             most_effort: Effort of one search after which to give up.
+            seconds: Time of one search after which to give up.
         """
         program = prepared.pack.program
         longer, self.markers = marked(program)
         self.prepared, self.config = prepared, config
-        self.most_effort = most_effort
+        self.most_effort, self.seconds = most_effort, seconds
         count = len(program.steps)
         self.network = Network(
             inline(longer, prepared.facts),
@@ -157,7 +160,7 @@ class Stage:
         if not self.can_show(step):
             return Witness(None, proven=True)
         judge = _WriteJudge(self, step) if step in self.markers else _RefusalJudge(self, step)
-        search = Search(self.space, judge)
+        search = Search(self.space, judge, deadline=self._deadline())
         search.most_effort = self.most_effort
         found = next(search.run(), None)
         if found is not None:
@@ -165,6 +168,9 @@ class Stage:
         sources = {clause.source for clause in search.clauses} - {None, step}
         behind = tuple(sorted(s for s in sources if s is not None))
         return Witness(None, search.complete and judge.exact, behind)
+
+    def _deadline(self) -> float | None:
+        return None if self.seconds is None else time.monotonic() + self.seconds
 
     def refusals(self, steps: Iterable[int], changes: dict[int, int]) -> Iterator[Clause]:
         """What keeps refusals standing; kept for later searches."""
@@ -209,7 +215,8 @@ class Stage:
     def mended(self, config: Config) -> Config | None:
         """The cheapest edit of a configuration that leaves nothing to refuse; None: not found."""
         space = self._space(config)
-        search = Search(space, ProgramJudge(self.prepared, self.network, space))
+        judge = ProgramJudge(self.prepared, self.network, space)
+        search = Search(space, judge, deadline=self._deadline())
         search.most_effort = self.most_effort
         found = next(search.run(), None)
         return None if found is None else space.changed(found.changes)

@@ -82,10 +82,15 @@ def flag_groups(argv: Sequence[str]) -> list[list[str]]:
 
 
 class Probe:
-    """Asks kvsolve about jobs of one release, at stage args."""
+    """Asks kvsolve about jobs of one release.
 
-    def __init__(self, release: str) -> None:
-        self.release = release
+    Attributes:
+        stage: Last stage judged. The entries asked about are those of the arguments where it is
+            ``args``, else the later ones.
+    """
+
+    def __init__(self, release: str, stage: str = STAGE) -> None:
+        self.release, self.stage = release, stage
         self.pack = load_pack(release)
         self.pool = FlagPool.of(self.pack.flags, TABLES)
         self.subject = Kvsolve()
@@ -95,14 +100,14 @@ class Probe:
                 self.lets.setdefault(step.name, []).append(step)
         self.entries: dict[str, list[tuple[int, EntryInfo]]] = {}
         for number, info in enumerate(self.pack.steps):
-            if info.kind in ("refuse", "set") and info.stage == STAGE:
+            if info.kind in ("refuse", "set") and (info.stage == STAGE) is (stage == STAGE):
                 entry = self.pack.catalog.entry(number)
                 self.entries.setdefault(entry.code, []).append((number, entry))
 
     def look(self, job: Job) -> Seen:
         """Check one job."""
         session = self.subject.session
-        question = session.ask(request_of(self.release, job, STAGE))
+        question = session.ask(request_of(self.release, job, self.stage))
         result = session.judge(question)
         errors = result.errors
         codes = tuple(error.code for error in errors)
@@ -162,7 +167,7 @@ class Probe:
     def twins(self, job: Job, code: str) -> Iterator[Job]:
         """Jobs one edit away, then repairs that kvsolve proposes."""
         yield from self.edits(job, code)
-        for argv in self.subject.repairs(self.release, job, STAGE):
+        for argv in self.subject.repairs(self.release, job, self.stage):
             yield {**job, "argv": argv}
 
     def edits(self, job: Job, code: str) -> Iterator[Job]:

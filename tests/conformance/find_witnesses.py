@@ -81,7 +81,7 @@ def find(probe: Probe, wanted: dict[str, list[int]], where: Iterable[Setting]) -
             if attempt.result == "pair":
                 for kind, job in (("breaks", attempt.breaks), ("keeps", attempt.keeps)):
                     assert job is not None
-                    yield case_of(probe.release, attempt.code, kind, job, probe.look(job))
+                    yield case_of(probe, attempt.code, kind, job, probe.look(job))
         print(f"{setting}: {dict(told)}, {len(wanted)} left", flush=True)
         if not wanted:
             return

@@ -14,7 +14,7 @@ from .entry_probe import STAGE
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from .entry_probe import Seen
+    from .entry_probe import Probe, Seen
 
 __all__ = ["Statements", "case_of", "confirm", "misses", "stands"]
 
@@ -22,10 +22,10 @@ Case = dict[str, Any]
 Job = dict[str, Any]
 
 
-def case_of(release: str, code: str, kind: str, job: Job, seen: Seen) -> Case:
+def case_of(probe: Probe, code: str, kind: str, job: Job, seen: Seen) -> Case:
     """A job as a case, with what kvsolve says that the release does."""
-    case = {"code": code, "kind": kind, "sglang": release, "gpu": job["platform"]}
-    case |= {"model": job["model"], "argv": job["argv"], "stage": STAGE}
+    case = {"code": code, "kind": kind, "sglang": probe.release, "gpu": job["platform"]}
+    case |= {"model": job["model"], "argv": job["argv"], "stage": probe.stage}
     if job.get("env"):
         case["env"] = job["env"]
     if seen.first:
@@ -81,7 +81,7 @@ def agrees(case: Case, outcome: Mapping[str, Any], statements: Statements) -> bo
     """Whether the release does what a case says, at the very statement of the entry."""
     if not bears_out(case, outcome):
         return False
-    if "where" not in case:
+    if "where" not in case or case["stage"] != STAGE:
         return True
     return (case["code"] in statements.at(outcome["where"])) is (case["kind"] == "breaks")
 

@@ -18,9 +18,8 @@ from kvsolve.solve.judge import broken_steps
 from kvsolve.solve.repair import command_tokens
 from kvsolve.solve.witness import Stage
 
-from .entry_probe import STAGE
 from .kvsolve_subject import request_of
-from .oracle.model_configs import MODELS_DIRECTORY
+from .oracle.model_configs import MODELS_DIRECTORY, model_path
 from .witness_values import VALUES
 
 if TYPE_CHECKING:
@@ -46,6 +45,8 @@ HELD = frozenset(
     }
 )
 """Flags that make another machine or another model of the same setting."""
+SECONDS = 8.0
+"""Of one search."""
 MOST_NEAR = 60
 """Twins looked at for one entry."""
 
@@ -111,13 +112,13 @@ class Explorer:
     def visit(self, setting: Setting) -> Iterator[Attempt]:
         """Try every entry still wanted in a setting; what has a pair is wanted no more."""
         question = self.probe.subject.session.ask(
-            request_of(self.probe.release, setting.job(), STAGE)
+            request_of(self.probe.release, setting.job(), self.probe.stage)
         )
         if question.problems:
             return
         held = HELD | set(question.config.given)
         also = self._also(held)
-        stage = Stage(question.context, question.config, held=held, also=also)
+        stage = Stage(question.context, question.config, held=held, also=also, seconds=SECONDS)
         for code, steps in list(self.wanted.items()):
             if not self._concerns(code, setting):
                 continue
@@ -150,7 +151,8 @@ class Explorer:
             if flag is None or flag.dest in held or flag.choices:
                 continue
             for text in values:
-                tokens = text.split(" ") if flag.nargs in ("*", "+") else [text]
+                told = text.split(" ") if flag.nargs in ("*", "+") else [text]
+                tokens = [model_path(token) for token in told]
                 parsed = parse_argv(("--model-path", "m", name, *tokens), flags, {})
                 if not parsed.problems and flag.dest in parsed.given:
                     found.setdefault(flag.dest, []).append(parsed.values[flag.dest])

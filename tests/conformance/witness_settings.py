@@ -146,6 +146,9 @@ def settings() -> Iterator[Setting]:
 
 
 def _ordered() -> Iterator[Setting]:
+    others = [name for name in GPU_PROFILES if name not in MACHINES]
+    yield from (Setting(MACHINES[0], model) for model in (PLAIN, *TELLING))
+    yield from (Setting(machine, PLAIN) for machine in MACHINES)
     for env, places in VARIABLES:
         for place in places:
             yield Setting(*place.split(), env=tuple(env.items()))
@@ -153,9 +156,6 @@ def _ordered() -> Iterator[Setting]:
         for place in places:
             told = ("--speculative-draft-model-path", f"@model:{draft}")
             yield Setting(*place.split(), argv=told)
-    others = [name for name in GPU_PROFILES if name not in MACHINES]
-    yield from (Setting(MACHINES[0], model) for model in (PLAIN, *TELLING))
-    yield from (Setting(machine, PLAIN) for machine in MACHINES)
     for machine in MACHINES[:2]:
         yield from (Setting(machine, model) for model in (*RARE_MODELS, *MODELS))
     yield from (Setting(machine, model) for machine in MACHINES for model in TELLING)

@@ -54,6 +54,8 @@ SAMPLING = (
     "[1]",
 )
 
+A_FILE = "@model:llama-mha/config.json"
+
 VALUES: Mapping[str, Sequence[str]] = {
     "--prompt-tokens-buckets": BUCKETS,
     "--generation-tokens-buckets": BUCKETS,
@@ -82,10 +84,10 @@ VALUES: Mapping[str, Sequence[str]] = {
     "--sidecar-args": ('["--x"]', "[1]", "{}"),
     "--api-key": ("secret",),
     "--admin-api-key": ("secret",),
-    "--grpc-port": ("40000",),
-    "--ssl-keyfile": ("there",),
-    "--ssl-certfile": ("there",),
-    "--ssl-ca-certs": ("there",),
+    "--grpc-port": ("40000", "70000"),
+    "--ssl-keyfile": ("there", A_FILE),
+    "--ssl-certfile": ("there", A_FILE),
+    "--ssl-ca-certs": ("there", A_FILE),
     "--ssl-keyfile-password": ("secret",),
     "--unified-cache-external-linker-config": (
         *("[1]", "{}", '{"other": 1}', '{"linker_extra_config": 1}'),
@@ -97,7 +99,7 @@ VALUES: Mapping[str, Sequence[str]] = {
     "--default-chat-template-kwargs": ("[1]", "{}"),
     "--init-expert-location": ("trivial", "there.json", "{}"),
     "--tokenizer-metrics-allowed-custom-labels": ("team",),
-    "--tokenizer-metrics-custom-labels-header": ("x-labels",),
+    "--tokenizer-metrics-custom-labels-header": ("x-labels", ""),
     "--load-publish-endpoint": ("tcp://*:5557", "off", "auto", "nonsense"),
     "--kv-events-config": (
         *('{"publisher": "null"}', '{"publisher": "zmq", "endpoint": "tcp://*:5557"}'),
@@ -105,12 +107,12 @@ VALUES: Mapping[str, Sequence[str]] = {
     ),
     "--forward-hooks": ('[{"name": "a"}]', "[]", "{}"),
     "--speculative-algorithm": ("UNO", "FROZEN_KV_MTP", "CUSTOM"),
-    "--uno-lora-path": ("there",),
+    "--uno-lora-path": ("there", "@model:llama-mha"),
     "--dllm-algorithm": (
         *("LowConfidence", "JointThreshold", "Gemma4Renoise", "HierarchyBlock", "Other"),
     ),
-    "--dllm-algorithm-config": ("there.yaml",),
-    "--speculative-adaptive-config": ("there.json", "{}"),
+    "--dllm-algorithm-config": ("there.yaml", A_FILE),
+    "--speculative-adaptive-config": ("there.json", A_FILE),
     "--speculative-ngram-external-corpus-path": ("there",),
     "--speculative-draft-model-revision": ("main",),
     "--remote-instance-weight-loader-seed-instance-ip": ("127.0.0.1",),
