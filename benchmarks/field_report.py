@@ -42,7 +42,9 @@ _REASONS = (
     ("computed by the shell or the program", r"computes|computed|program changes"),
     ("an argument of the script", r"is given it"),
     ("filled in by a template", r"template"),
-    ("a placeholder of a document", r"placeholder"),
+    ("a placeholder or dots in a document", r"placeholder|left out"),
+    ("several values that a recipe tries", r"tries several"),
+    ("added by a recipe's launcher", r"launcher adds"),
     ("changed by a sourced file or a function", r"read in may change|sets it"),
     ("a pattern that the shell expands", r"braces|files that match"),
 )
@@ -95,6 +97,7 @@ def judged(session: Session, command: FoundCommand, release: str) -> list[CheckR
         unknown=unknown,
         unknown_env=command.unknown_env,
         remarks=tuple(note.reason for note in command.notes),
+        names_model=command.form != "options",
     )
     gpus = [command.gpu] if command.gpu else GPUS
     families = [None] if _knows_model(command) else FAMILIES

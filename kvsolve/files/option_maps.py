@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["OptionMapReader"]
 
 _RECIPE = "sglang_config"
+_MODELS = frozenset({"model-path", "model"})
 _SIGNS = frozenset({
     "attention-backend", "chunked-prefill-size", "cuda-graph-max-bs", "disaggregation-mode",
     "enable-dp-attention", "ep-size", "kv-cache-dtype", "max-running-requests",
@@ -44,8 +45,8 @@ _OTHER_ENGINES = ("vllm", "trtllm", "tensorrt", "llama_cpp", "tgi", "lmdeploy")
 
 
 @lru_cache(maxsize=1)
-def _names() -> tuple[frozenset[str], frozenset[str]]:
-    """Names of all options of the known releases, and those of the switches, as keys spell them."""
+def _names() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Names of all options of some releases, of the switches, and of those with many values."""
     from kvsolve.inputs.config_file import switches
     from kvsolve.model.flag import FlagTable
     from kvsolve.packs.files import constraints_directory
@@ -56,7 +57,18 @@ def _names() -> tuple[frozenset[str], frozenset[str]]:
     tables = [FlagTable.load(folder / f"{release}.json") for release in ends]
     names = {s[2:] for t in tables for s in t.spellings if s.startswith("--")}
     bare = {key.replace("_", "-") for t in tables for key in switches(t)}
-    return frozenset(names), frozenset(bare)
+    several = {
+        spelling[2:]
+        for table in tables
+        for flag in table
+        for spelling in flag.spellings
+        if flag.nargs not in (None, 0, "?")
+    }
+    return frozenset(names), frozenset(bare), frozenset(several)
+
+
+def _takes_many(name: str) -> bool:
+    return name in _names()[2]
 
 
 class OptionMapReader:
@@ -85,7 +97,7 @@ class OptionMapReader:
         """
         if len(keys) > 1 and keys[-2] == _RECIPE:
             yield self._recipe(node, around, keys[-1])
-        elif self._is_options(node, keys):
+        elif self._is_options(node, keys, top):
             yield self._options(node, around, keys[-1] if keys else "", recipe=not top)
 
     def embedded(self, node: Node, around: Sequence[Node], key: str) -> Iterator[FoundCommand]:
@@ -99,20 +111,22 @@ class OptionMapReader:
         except YamlTextError:
             return
         for root in roots:
-            if root.kind == MAPPING and inner._is_options(root, ()):
+            if root.kind == MAPPING and inner._is_options(root, (), True):
                 yield inner._options(root, around, key, recipe=False)
 
-    def _is_options(self, node: Node, keys: Sequence[str]) -> bool:
+    def _is_options(self, node: Node, keys: Sequence[str], top: bool) -> bool:
         names = [_dashed(key.value) for key, _ in node.pairs if key.kind == SCALAR]
         if not _SIGNS.intersection(names) or len(names) != len(node.pairs):
             return False
         if _OTHERS.intersection(names):
             return False
+        if not top and not _MODELS.intersection(names):
+            return False  # a part of something else, such as one case of a launcher of its own
         if not self.sure and len(names) < 2:
             return False
         if any(engine in key.lower() for key in keys for engine in _OTHER_ENGINES):
             return False
-        known, _ = _names()
+        known = _names()[0]
         return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)
 
     def _recipe(self, node: Node, around: Sequence[Node], role: str) -> FoundCommand:
@@ -128,8 +142,9 @@ class OptionMapReader:
         image = root.text("model", "container")
         gpu = gpu_of_label(root.text("resources", "gpu_type") or "")
         gpus = root.text("resources", "gpus_per_node") or ""
+        tokens = (*found.tokens, *_spread(root, role, found.tokens))
         return FoundCommand(
-            found.tokens,
+            tokens,
             "options",
             found.location,
             env,
@@ -161,7 +176,7 @@ class OptionMapReader:
     def _tokens(self, node: Node, recipe: bool) -> Iterator[Token]:
         at = self.source.at
         group = at[node.start] if node.start < len(at) else 0
-        _, bare = _names()
+        bare = _names()[1]
         for key, value in node.pairs:
             if key.kind != SCALAR or key.value == "<<":
                 continue
@@ -184,6 +199,11 @@ class OptionMapReader:
                 yield Token(option, span[0], whole[1], layout, "", "", locked)
             return
         texts = list(self._values(value, meant, layout))
+        if recipe and len(texts) > 1 and not _takes_many(_dashed(key.value)):
+            reason = "the recipe tries several values"
+            shown = self.source.text[value.start : value.end]
+            start, end = self.source.span(value.start, value.end)
+            texts = [Token(shown, start, end, layout, "", reason, reason)]
         if not texts and value.kind == SEQUENCE:
             return
         yield Token(option, *span, layout, "", "", locked)
@@ -205,6 +225,23 @@ class OptionMapReader:
         unknown = "; ".join(self.unknowns.reasons(text)) if has_unknown(text) else ""
         written = self.unknowns.written(text)
         return Token(written, start, end, layout, node.style, unknown, unknown or locked)
+
+
+def _spread(root: Node, role: str, tokens: Sequence[Token]) -> tuple[Token, ...]:
+    """The number of nodes, which the recipe's launcher hands to each worker of a role."""
+    part = "agg" if role == "aggregated" else role
+    counts = [root.text("resources", f"{part}_{what}") or "" for what in ("nodes", "workers")]
+    if not tokens or not all(count.isdecimal() and int(count) for count in counts):
+        return ()
+    nodes = int(counts[0]) // int(counts[1])
+    if nodes < 2 or any(token.text == "--nnodes" for token in tokens):
+        return ()
+    lock = "the recipe's launcher adds it"
+    first = tokens[0]
+    bare = Token("", first.start, first.start, first.layout, "", "", lock)
+    address = bare._replace(text="HOST:PORT", unknown=lock)
+    words = (bare._replace(text=word) for word in ("--nnodes", str(nodes), "--dist-init-addr"))
+    return (*words, address)
 
 
 def _dashed(key: str) -> str:

@@ -219,7 +219,11 @@ class ScriptReader:
         if not node.words or program in _DECLARES:
             self._assign(node, values)
         self._defaults(node, values)
-        fields = [field for word in node.words for field in values.fields(word, self._strand)]
+        fields = [
+            self._unless_ellipsis(field, values)
+            for word in node.words
+            for field in values.fields(word, self._strand)
+        ]
         for body, expands in node.bodies:
             if mentions_launch(body.text):
                 self._inner(body, values if expands else values.inside(0), {}, None)
@@ -234,6 +238,14 @@ class ScriptReader:
         if program in self._functions:
             for name in self._functions[program].assigned():
                 values.set_unknown(name, self._place(node), f"the function {program} sets it")
+
+    def _unless_ellipsis(self, field: Field, values: Values) -> Field:
+        """The dots with which a document leaves options out stand for any."""
+        if field.strand.text not in ("...", "\u2026") or field.quote:
+            return field
+        mark = self._unknowns.mark(field.strand.text, "it is left out")
+        place = Strand(mark, [field.start], [field.end])
+        return replace(field, strand=place, locked="it is left out", splits=True)
 
     def _defaults(self, node: Simple, values: Values) -> None:
         """``${NAME:=value}`` sets the variable as it goes."""

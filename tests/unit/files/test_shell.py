@@ -84,6 +84,7 @@ def test_what_the_text_tells(text: str, words: list[str] | None) -> None:
         ("sglang serve m --x {a,b}", "the shell expands its braces"),
         ("sglang serve m --x *.json", "the shell looks for files that match it"),
         ("sglang serve m --x <your-path>", "it is a placeholder to fill in"),
+        ("sglang serve m --tp 2 ...", "it is left out"),
         ("A=abc\nsglang serve m --x ${A%c}", "the shell computes it"),
         ("sglang serve m --tp $((N * 2))", "it is computed from what is not known"),
         ("sglang serve m ${A:+--x}", "it depends on $A, which is not set in this file"),

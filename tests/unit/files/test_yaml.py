@@ -128,6 +128,7 @@ def test_a_script_sees_the_variables_of_its_container() -> None:
         ("description: Runs sglang serve for you.", 0),
         ("sglang_config: {prefill: {model-path: m}, decode: {model-path: m}}", 2),
         ("a: {model-path: m, tp-size: 2, page-size: 1}", 1),
+        ("dp: {max_running_requests: 24, chunked_prefill_size: 64 * TP, page_size: 1}", 0),
         ("vllm: {tensor-parallel-size: 2, kv-cache-dtype: fp8, served-model-name: x}", 0),
         ("a: {tensor-parallel-size: 2, kv-cache-dtype: fp8, max-model-len: 8}", 0),
         ("model-path: m\nresources: {cpu: 1}\nreplicas: 2\nname: x\n", 0),
@@ -244,3 +245,22 @@ args: [--config, /config/prefill.yaml, --tp-size, "8"]
     )  # fmt: skip
     lines = [text.count("\n", 0, token.start) + 1 for token in server.tokens]
     assert lines == [11, 11, 11, 3, 3, 4, 4, 5, 12, 12]
+
+
+def test_a_recipe_spreads_a_worker_over_nodes() -> None:
+    text = """\
+resources: {gpu_type: gb200, gpus_per_node: 4, prefill_nodes: 4, prefill_workers: 2}
+backend:
+  sglang_config:
+    prefill: {tp-size: 8, page-size: [1, 64], cuda-graph-bs-decode: [1, 2]}
+"""
+    (command,) = found(text)
+    assert (command.gpu, command.gpus) == ("gb200", 4)
+    assert command.words == (
+        "--tp-size", "8", "--page-size", "[1, 64]", "--cuda-graph-bs-decode", "1", "2",
+        "--nnodes", "2", "--dist-init-addr", "HOST:PORT",
+    )  # fmt: skip
+    assert [u.reason for u in command.unresolved] == [
+        "the recipe tries several values",
+        "the recipe's launcher adds it",
+    ]
