@@ -26,6 +26,10 @@ KEEP = ("--keep", "kv-cache-dtype")
 VARY = ("--vary", "kv-cache-dtype", "--vary", "page-size=1,64")
 AXES = ("--rows", "kv-cache-dtype=auto,nvfp4", "--cols", "gpu=h100,b200")
 
+BY = ("--rows", "kv-cache-dtype=auto,nvfp4", "--cols", "page-size=1", "--by", "gpu=h100,b200")
+FULL = ("--full", "--flag", "kv-cache-dtype,attention-backend")
+LLAMA_ON_H100 = (*H100, "--family", "llama-mha")
+
 RUNS: list[tuple[str, tuple[str, ...]]] = [
     ("check", ("check", *H100, "--", *EXAMPLE)),
     ("check", ("check", "--sglang", "0.5.23", "--", *NVFP4)),
@@ -39,6 +43,9 @@ RUNS: list[tuple[str, tuple[str, ...]]] = [
     ("options", ("options", *H100, "kv-cache-dtype", "page-size", "--", *PLAIN)),
     ("count", ("count", *H100, *VARY, "--", *PLAIN)),
     ("matrix", ("matrix", "--sglang", "0.5.18", "--given", f"model-path={LLAMA}", *AXES)),
+    ("matrix", ("matrix", *LLAMA_ON_H100, *FULL)),
+    ("matrix", ("matrix", "--sglang", "0.5.18", "--family", "llama-mha", *BY)),
+    ("graph", ("graph", *LLAMA_ON_H100, "--flag", "kv-cache-dtype")),
     ("rules", ("rules", "--sglang", "0.5.18")),
     ("flags", ("flags",)),
     ("profiles", ("profiles",)),
@@ -131,7 +138,7 @@ def test_a_schema_can_be_printed_by_name(name: str, capsys: Capture) -> None:
 
 
 def test_each_verb_that_prints_json_has_one() -> None:
-    without = {"schema", "mcp", "upstream", "graph"}
+    without = {"schema", "mcp", "upstream"}
     assert set(answers()) >= {*VERBS} - without
 
 
