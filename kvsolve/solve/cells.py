@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.model.context import Config
 from kvsolve.solve.check import not_modelled, same_value
 from kvsolve.solve.completion import Completions, fixed_flags
-from kvsolve.solve.domains import default_of
+from kvsolve.solve.domains import State, default_of
 from kvsolve.solve.judge import broken_steps, reports_of
+from kvsolve.solve.lowering.lower import free_flags, lower
+from kvsolve.solve.network import Network
 from kvsolve.solve.space import spelling
+from kvsolve.solve.switches import Switches
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,8 +23,13 @@ if TYPE_CHECKING:
     from kvsolve.model.edit import Edit
     from kvsolve.packs.evaluate import Trace
     from kvsolve.solve.check import Prepared
+    from kvsolve.solve.search import Found
 
 __all__ = ["CellJudge", "CellState", "Ruling"]
+
+
+_SHORT = 150
+"""Effort of a search after which it is first asked whether there is anything to find."""
 
 
 class CellState(StrEnum):
@@ -52,7 +60,11 @@ class Ruling:
 
 
 class CellJudge:
-    """Judges values of some flags in one context; what one cell teaches serves the next."""
+    """Judges values of some flags in one context; what one cell teaches serves the next.
+
+    The network is its own, so that an answer depends on the cells asked about before and on
+    nothing else: parts of a matrix judged in other processes come out the same.
+    """
 
     def __init__(
         self,
@@ -74,7 +86,8 @@ class CellJudge:
         """
         self.prepared, self.config, self.values = prepared, config, values
         self.held, self.time_limit = frozenset(held), time_limit
-        self._completions: Completions | None = None
+        self._completions: _Quick | None = None
+        self._switches: Switches | None = None
 
     def ruling(self, wanted: Mapping[str, Any]) -> Ruling:
         """What is known of values together, everything else at the start's value where it can."""
@@ -106,14 +119,57 @@ class CellJudge:
         limit = self.time_limit
         shared.set_deadline(None if limit is None else time.monotonic() + limit)
         fixed = self._states(shared, wanted)
-        found = shared.cheapest(fixed)
-        if found is None and not shared.proven:
-            return Ruling(CellState.UNKNOWN)
+        found, settled = shared.quickly(fixed)
+        if not settled:
+            excluded = self._excluded(wanted)
+            if excluded is not None:
+                return excluded
+            found = shared.cheapest(fixed)
+            if found is None:
+                return Ruling(CellState.UNKNOWN)
         if found is None:
             steps = shared.culprits(shared.masks(fixed))
             return Ruling(CellState.NO, tuple(dict.fromkeys(map(shared.code, steps))))
         config = shared.space.changed(found.changes)
         return self._accepted(config, self.prepared.trace(config), shared.edits(found, fixed))
+
+    def _excluded(self, wanted: Mapping[str, Any]) -> Ruling | None:
+        """The reason against values, None where something valid has them.
+
+        The search for the cheapest is long where there is nothing. The SAT solver sees that soon,
+        but is not told what anything costs.
+        """
+        if self._switches is None:
+            self._switches = Switches(lower(self.prepared, self.config, vary=self._varying()))
+        switches, literals = self._switches, []
+        lowered = switches.lowered
+        for dest, value in wanted.items():
+            at = lowered.position.get(dest)
+            if at is not None:
+                states = enumerate(lowered.states[at])
+                state = next(n for n, s in states if same_value(s.value, value))
+                literals += switches.clauses.state(at, state)
+        steps = switches.needed(switches.of, literals)
+        if not steps:
+            return None
+        code = self.prepared.pack.catalog.entry
+        codes = tuple(dict.fromkeys(str(code(max(s, ~s)).code) for s in steps))
+        return Ruling(CellState.UNKNOWN if any(s < 0 for s in steps) else CellState.NO, codes)
+
+    def _varying(self) -> dict[str, tuple[State, ...] | None]:
+        """The flags that a completion may have, those asked about with just their values."""
+        flags = self.prepared.pack.flags
+        fixed = fixed_flags(self.prepared, self.held)
+        varying: dict[str, tuple[State, ...] | None] = {
+            dest: None
+            for dest in free_flags(self.prepared, self._shared().network)
+            if dest not in fixed and dest not in self.config.given
+        }
+        for dest, values in self.values.items():
+            if dest not in fixed:
+                default = default_of(flags, dest)
+                varying[dest] = tuple(State(v, not same_value(v, default)) for v in values)
+        return varying
 
     def _accepted(self, config: Config, trace: Trace, edits: tuple[Edit, ...]) -> Ruling:
         """The state of what nothing refuses."""
@@ -126,14 +182,16 @@ class CellJudge:
             return Ruling(CellState.REPORTED, tuple(r.code for r in reports), edits)
         return Ruling(CellState.WITH if edits else CellState.YES, (), edits)
 
-    def _shared(self) -> Completions:
+    def _shared(self) -> _Quick:
         if self._completions is None:
-            self._completions = Completions(
-                self.prepared,
+            prepared = self.prepared
+            self._completions = _Quick(
+                prepared,
                 self.config,
                 free=self.values,
                 held=self.held,
                 also=self.values,
+                network=Network(prepared.inlined, prepared.facts, prepared.judges),
             )
         return self._completions
 
@@ -146,6 +204,18 @@ class CellJudge:
                 found = [n for n, s in enumerate(domain.states) if same_value(s.value, value)]
                 fixed[dest] = min(found, key=lambda n, d=domain: d.states[n].typed)  # type: ignore[misc]
         return fixed
+
+
+class _Quick(Completions):
+    """Completions that can also be asked for a short while."""
+
+    def quickly(self, fixed: Mapping[str, int]) -> tuple[Found | None, bool]:
+        """The best completion, if a short search settles it, and whether it does."""
+        search = self._search
+        search.most_effort = search.effort + _SHORT
+        found = search.first(self.masks(fixed))
+        search.most_effort = None
+        return found, found is not None or search.complete
 
 
 def _missing(prepared: Prepared, trace: Trace) -> Iterator[str]:

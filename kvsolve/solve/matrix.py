@@ -22,9 +22,12 @@ __all__ = ["CONTEXT_AXES", "Axis", "Cell", "CellState", "Matrix", "Part", "judge
 CONTEXT_AXES = ("release", "gpu", "model")
 """Axes that are no flag: they choose the context."""
 
-_PART = 100
-"""Cells of one context that are judged together. What is learned has no say in what is answered, so
-parts may be judged anywhere."""
+_PART = 400
+"""Cells of one context that are judged together, so that they can share what is learned.
+
+Parts are cut alike however many processes there are: of several reasons for a cell, which one is
+found may depend on the cells judged before it.
+"""
 
 
 @dataclass(frozen=True, slots=True)

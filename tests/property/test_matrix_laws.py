@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvsolve.model.context import Config, Context
+from kvsolve.solve.cells import CellJudge
 from kvsolve.solve.check import Prepared, same_value
 from kvsolve.solve.domains import default_of
 from kvsolve.solve.matrix import Axis, Cell, CellState, Part, judged_part, matrix
@@ -114,3 +115,22 @@ def test_parts_judged_elsewhere_give_the_same_matrix(case: Case, pair: list[str]
 
     axes = Axis(pair[0]), Axis(pair[1])
     assert matrix(prepare, *axes, judge=backwards) == matrix(prepare, *axes)
+
+
+@settings(max_examples=40, deadline=None)
+@given(cases(reports=False), pairs)
+def test_the_solver_asked_instead_of_a_long_search_says_the_same(
+    case: Case, pair: list[str]
+) -> None:
+    values = {dest: VALUES[dest] for dest in pair}
+    judge = CellJudge(case.prepared, case.config, values)
+    for row in VALUES[pair[0]]:
+        for col in VALUES[pair[1]]:
+            wanted = {pair[0]: row, pair[1]: col}
+            excluded = judge._excluded(wanted)
+            state = judge.ruling(wanted).state
+            if excluded is None:
+                assert state not in (CellState.NO, CellState.UNKNOWN)
+            else:
+                assert excluded.codes
+                assert (excluded.state is CellState.NO) <= (state is CellState.NO)
