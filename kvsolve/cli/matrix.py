@@ -10,7 +10,7 @@ from kvsolve.answers.asking import dest_of
 from kvsolve.answers.matrix import CONTEXT_FIELDS, matrix_of, moved
 from kvsolve.cli.answering import emit, width
 from kvsolve.cli.asking import Asked, asks
-from kvsolve.cli.scope import Given, base_request, names_of, values_of
+from kvsolve.cli.scope import Given, base_request, context_values, names_of, values_of
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def matrix(
     if rows is None or cols is None:
         raise KvsolveError("name two axes with --rows and --cols, or ask for --full")
     name = by.partition("=")[0] if by else ""
-    bases = [moved(base, {name: value}) for value in _context_axis(by)] if by else [base]
+    bases = [moved(base, {name: value}) for value in context_values(by)] if by else [base]
     answers: list[dict[str, Any]] = []
     reasons: dict[str, str] = {}
     for request in bases:
@@ -113,7 +113,7 @@ def _full_rendered(style: str, found: dict[str, Any], every: bool) -> str:
 def _axis(base: Request, text: str) -> tuple[str, tuple[Any, ...]]:
     name, equals, values = text.partition("=")
     if name in CONTEXT_FIELDS:
-        return name, tuple(_context_axis(text))
+        return name, tuple(context_values(text))
     flags = _pack(base.sglang).flags
     dest = dest_of(flags, name)
     return dest, tuple(values_of(flags, dest, values)) if equals else ()
@@ -137,30 +137,6 @@ def _pack(wanted: str | None) -> Pack:
     from kvsolve.packs.pack import load_pack, newest
 
     return load_pack(wanted or newest())
-
-
-def _context_axis(text: str) -> list[Any]:
-    """Values of an axis that chooses the context; all that are known where none are named.
-
-    Raises:
-        KvsolveError: It is none of them.
-    """
-    name, equals, values = text.partition("=")
-    if name not in CONTEXT_FIELDS:
-        raise KvsolveError(f"--by takes gpu, model or release, not {name}")
-    if equals:
-        return values.split(",")
-    if name == "release":
-        from kvsolve.packs.pack import releases
-
-        return list(releases())
-    if name == "gpu":
-        from kvsolve.inputs.gpu import gpu_profiles
-
-        return list(gpu_profiles())
-    from kvsolve.inputs.models import model_profiles
-
-    return [profile.name for profile in model_profiles().values() if profile.family != "draft"]
 
 
 def _render(style: str, answers: list[dict[str, Any]], reasons: dict[str, str]) -> str:

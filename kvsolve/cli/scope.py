@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from kvsolve.answers.asking import dest_of, must_be_readable, session
+from kvsolve.answers.matrix import CONTEXT_FIELDS, moved
 from kvsolve.cli.answering import request_for
 from kvsolve.cli.sources import environment
 from kvsolve.errors import KvsolveError
@@ -21,7 +23,16 @@ if TYPE_CHECKING:
     from kvsolve.packs.pack import Pack
     from kvsolve.session import Question, Request
 
-__all__ = ["Given", "base_question", "base_request", "names_of", "values_of", "vary_of"]
+__all__ = [
+    "Given",
+    "base_question",
+    "base_request",
+    "context_values",
+    "freed",
+    "names_of",
+    "values_of",
+    "vary_of",
+]
 
 Given = Annotated[
     list[str] | None,
@@ -128,3 +139,58 @@ def _value(flags: FlagTable, dest: str, word: str) -> Any:
         allowed = f"; it takes {', '.join(problem.suggestions)}" if problem.suggestions else ""
         raise KvsolveError(f"{flags.flag(dest).name} does not take {word or '(nothing)'}{allowed}")
     return parsed.values[dest]
+
+
+def freed(
+    asked: Asked, given: Sequence[str] | None, vary: Sequence[str] | None
+) -> tuple[list[tuple[dict[str, Any], Question]], list[str]]:
+    """The contexts that ``--vary gpu,model,release`` makes, and what else is to vary.
+
+    Returns:
+        For each context the values that make it and the command read for it (one context without
+        values where none is freed); the texts of ``--vary`` that name flags.
+
+    Raises:
+        KvsolveError: The command cannot be read, or a value is no profile or release.
+    """
+    axes: dict[str, list[Any]] = {}
+    flags: list[str] = []
+    for text in vary or ():
+        for part in [text] if "=" in text else text.split(","):
+            name = part.partition("=")[0]
+            if name in CONTEXT_FIELDS:
+                axes[name] = context_values(part)
+            else:
+                flags.append(part)
+    base = base_request(asked, given)
+    contexts = []
+    for values in product(*axes.values()):
+        wanted = dict(zip(axes, values, strict=True))
+        question = session().ask(moved(base, wanted))
+        must_be_readable(question)
+        contexts.append((wanted, question))
+    return contexts, flags
+
+
+def context_values(text: str) -> list[Any]:
+    """Values of an axis that chooses the context; all that are known where none are named.
+
+    Raises:
+        KvsolveError: It is none of them.
+    """
+    name, equals, values = text.partition("=")
+    if name not in CONTEXT_FIELDS:
+        raise KvsolveError(f"--by takes gpu, model or release, not {name}")
+    if equals:
+        return list(dict.fromkeys(values.split(",")))
+    if name == "release":
+        from kvsolve.packs.pack import releases
+
+        return list(releases())
+    if name == "gpu":
+        from kvsolve.inputs.gpu import gpu_profiles
+
+        return list(gpu_profiles())
+    from kvsolve.inputs.models import model_profiles
+
+    return [profile.name for profile in model_profiles().values() if profile.family != "draft"]

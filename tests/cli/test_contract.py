@@ -383,3 +383,23 @@ def test_the_full_matrix_has_no_axes(capsys: Capture) -> None:
     assert_one_sentence(run(capsys, "matrix", "--full", *OLD, "--rows", "page-size"), "--rows")
     assert_one_sentence(run(capsys, "matrix", *OLD, "--rows", "page-size"), "--cols")
     assert_one_sentence(run(capsys, "matrix", *OLD, "--every"), "--full")
+
+
+def test_profiles_can_vary_like_flags(capsys: Capture) -> None:
+    where = ("--sglang", "0.5.18", "--vary", "gpu=h100,a100", "--vary", "kv-cache-dtype=auto,nvfp4")
+    lines = run(capsys, "list", *where, "--format", "jsonl", "--", *PLAIN).lines
+    alone = [
+        {"gpu": gpu, **line["assignment"]}
+        for gpu in ("h100", "a100")
+        for line in run(
+            capsys, "list", "--sglang", "0.5.18", "--gpu", gpu, *where[4:], "--format", "jsonl",
+            "--", *PLAIN,
+        ).lines
+    ]  # fmt: skip
+    assert [line["assignment"] for line in lines] == alone
+    answer = run(capsys, "count", *where, "--format", "json", "--", *PLAIN).json
+    assert answer["count"] == str(len(lines))
+    assert sum(int(c["count"]) for c in answer["contexts"]) == len(lines)
+    assert answer["facts"]["gpu"] is None
+    bad = run(capsys, "list", "--vary", "gpu=h1000", "--", *PLAIN)
+    assert_one_sentence(bad, "h1000")
