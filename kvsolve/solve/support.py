@@ -297,7 +297,7 @@ class _Filler:
             self.source.shuffle(open_)
             self.feasible.prefer([self.literal[n] for n in open_ if n in self.literal])
             # A flag with one class has no literal: whatever is found has that class.
-            other = [self.literal[open_[0]]] if open_[0] in self.literal else []
-            if self._ask([literal, *other]) is None:
+            wanted = [self.literal[open_[0]]] if open_[0] in self.literal else []
+            if self._ask([literal, *wanted]) is None:
                 found.part(number, 1 << open_[0])
         return True

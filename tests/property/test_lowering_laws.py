@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from itertools import combinations, product
+from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kvsolve.model.context import Config
 from kvsolve.solve.lowering.clauses import Clauses
 from kvsolve.solve.lowering.feasible import Feasible
 from kvsolve.solve.lowering.lower import Lowered, lower
 from kvsolve.solve.support import Support, support
 from tests.property.strategies import VALUES, Case, cases
+
+if TYPE_CHECKING:
+    from kvsolve.model.context import Config
 
 subsets = st.lists(st.sampled_from(sorted(VALUES)), min_size=1, max_size=5, unique=True)
 
