@@ -26,12 +26,14 @@ class Explanation:
         conditions: Where it takes place, as the pack reads it: one for each time that it stands in
             the program.
         score: How likely it is the entry behind a pasted text, None where it was named.
+        unmet: Why no known configuration meets it; None where one does, or nobody looked.
     """
 
     sglang: str
     entry: EntryInfo
     conditions: tuple[str, ...]
     score: float | None = None
+    unmet: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of an explanation."""
@@ -50,6 +52,7 @@ class Explanation:
             "curated": entry.curated,
             "sglang": self.sglang,
             "conditions": list(self.conditions),
+            "unmet": self.unmet,
         }
         return row if self.score is None else {**row, "score": self.score}
 
@@ -67,7 +70,8 @@ def explain(code: str, *, sglang: str | None = None) -> Explanation:
     for pack in _packs(sglang):
         entry = pack.catalog.by_code(code)
         if entry is not None:
-            return Explanation(pack.release, entry, _conditions(pack, entry))
+            told = _conditions(pack, entry)
+            return Explanation(pack.release, entry, told, unmet=_unmet(entry.code))
     where = f"SGLang {sglang}" if sglang else "any release known"
     raise KvsolveError(f"there is no entry {code} in {where}; `kvsolve rules` lists all")
 
@@ -89,10 +93,18 @@ def why(text: str, *, sglang: str | None = None, top: int = 3) -> tuple[Explanat
             entry = pack.catalog.by_code(match.code)
             if entry is not None:
                 told = _conditions(pack, entry)
-                found.append(Explanation(pack.release, entry, told, match.score))
+                unmet = _unmet(entry.code)
+                found.append(Explanation(pack.release, entry, told, match.score, unmet))
         if found:
             return tuple(found)
     return ()
+
+
+def _unmet(code: str) -> str | None:
+    from kvsolve.packs.unmet import load_unmet
+
+    found = load_unmet().get(code)
+    return found.text if found else None
 
 
 def _packs(sglang: str | None) -> Iterator[Pack]:

@@ -62,6 +62,8 @@ def _facts(entry: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield "releases", ground["sglang"]
     ran = ground["checked"] == "validator"
     yield "checked", "with the real validator" if ran else "by reading the source only"
+    if entry["unmet"]:
+        yield "not met", entry["unmet"]
 
 
 def entry_markdown(entry: Mapping[str, Any], conditions: bool = False) -> str:

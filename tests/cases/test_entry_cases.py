@@ -1,7 +1,7 @@
 """Each curated entry with a case: it takes place in the breaking one and not in its twin.
 
-``args.jsonl.gz`` (argument resolution) is found and confirmed by ``conformance.find_witnesses``;
-``late.jsonl`` (load to request) is written from the releases' source.
+``args.jsonl.gz`` (argument resolution) is found and confirmed by ``conformance.find_witnesses``, as
+is ``late-0.5.23.jsonl``; ``late.jsonl`` (load to request) is written from the releases' source.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from ..conformance.entry_probe import Probe
 from ..conformance.kvsolve_subject import request_of
 from ..conformance.witness_cases import stands
 
-ARGS, LATE = "args.jsonl.gz", "late.jsonl"
-FILES = (ARGS, LATE)
+ARGS, LATE = "args.jsonl.gz", ("late.jsonl", "late-0.5.23.jsonl")
+FILES = (ARGS, *LATE)
 
 
 @cache
@@ -54,10 +54,10 @@ def is_as_told(case, result):
     return refused is (case["kind"] == "breaks")
 
 
-@pytest.mark.parametrize("release", releases(LATE))
-def test_a_later_entry_takes_place_where_its_cases_say(release):
+@pytest.mark.parametrize(("name", "release"), [(n, r) for n in LATE for r in releases(n)])
+def test_a_later_entry_takes_place_where_its_cases_say(name, release):
     session = Session()
-    own = own_cases(LATE, release)
+    own = own_cases(name, release)
     results = (session.check(request_of(release, job_of(c), c.get("stage"))) for c in own)
     pairs = zip(own, results, strict=True)
     assert [told(case) for case, result in pairs if not is_as_told(case, result)] == []
