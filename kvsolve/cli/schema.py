@@ -62,7 +62,7 @@ def _schema(name: str, sglang: str | None) -> dict[str, Any]:
     known = (*_FILES, *answers())
     near = nearest(name, known, 1)
     hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(known)}"
-    raise KvsolveError(f"there is no schema {name}; {hint}")
+    raise KvsolveError(f"there is no schema {name or '(nothing)'}; {hint}")
 
 
 def _config(sglang: str | None) -> dict[str, Any]:

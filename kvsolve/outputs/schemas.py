@@ -31,8 +31,13 @@ def _all() -> dict[str, Any]:
 
 def answers() -> tuple[str, ...]:
     """Names of the answers that have a schema: the verbs, and files that kvsolve writes."""
-    named = _all()["$defs"].items()
-    return tuple(name for name, schema in named if "`" in schema.get("description", "")[:60])
+    parts = _all()["$defs"].items()
+    return tuple(name for name, part in parts if _tells_of(name, part.get("description", "")))
+
+
+def _tells_of(name: str, description: str) -> bool:
+    """Whether a definition is that of an answer: its words name the verb, or what writes it."""
+    return f"`kvsolve {name}" in description or description.startswith("The file of")
 
 
 def answer_schema(name: str) -> dict[str, Any]:

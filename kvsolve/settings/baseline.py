@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,8 @@ class Baseline:
         Raises:
             KvsolveError: They cannot.
         """
+        if os.path.isdir(self.path):
+            raise KvsolveError(f"{self.path}: cannot be written: is a folder")
         if not os.path.isdir(self._folder) or not os.access(self._folder, os.W_OK):
             raise KvsolveError(
                 f"{self.path}: cannot be written: there is no such folder to write to"
@@ -108,6 +111,8 @@ class Baseline:
                 handle.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
             os.replace(temporary, self.path)
         except OSError as error:
+            with suppress(OSError):
+                os.unlink(temporary)
             raise KvsolveError(f"{self.path}: cannot be written: {error.strerror}") from None
         return len(rows)
 

@@ -137,7 +137,9 @@ def _read(file: str, chain: tuple[str, ...]) -> Settings | None:
     if base is None:
         return settings
     below = _read(base, (*chain, file))
-    return settings if below is None else _over(settings, below)
+    if below is None:
+        raise KvsolveError(f"{file}: extend: {base} holds no table [tool.kvsolve]")
+    return _over(settings, below)
 
 
 def _over(settings: Settings, below: Settings) -> Settings:

@@ -93,3 +93,13 @@ def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
         Baseline(str(tmp_path / "gone" / "known.json")).write()
     with pytest.raises(KvsolveError, match="cannot be read"):
         read_baseline(str(tmp_path / "gone.json"))
+
+
+def test_nothing_is_left_of_a_baseline_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "known.json").mkdir()
+    baseline = Baseline(str(tmp_path / "known.json"))
+    with pytest.raises(KvsolveError, match="is a folder"):
+        baseline.must_be_writable()
+    with pytest.raises(KvsolveError, match="cannot be written"):
+        baseline.write()
+    assert [path.name for path in tmp_path.iterdir()] == ["known.json"]

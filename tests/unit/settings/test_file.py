@@ -151,9 +151,11 @@ def test_extend_is_the_way_to_merge(tmp_path: Path) -> None:
         ("gpu = ", "is no TOML"),
         ("extend = 'kvsolve.toml'", "extend leads in a circle"),
         ("extend = 'gone.toml'", "gone.toml: cannot be read"),
+        ("extend = 'pyproject.toml'", "extend: "),
     ],
 )
 def test_what_cannot_be_used_is_told_with_its_file(tmp_path: Path, text: str, words: str) -> None:
+    write(tmp_path / "pyproject.toml", "[project]\nname = 'x'\n")
     path = write(tmp_path / "kvsolve.toml", text)
     with pytest.raises(KvsolveError) as caught:
         read_settings(path)
