@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import session
+from kvsolve.answers.asking import hider, session
 from kvsolve.answers.patch import CannotEditError, patch_of
 from kvsolve.answers.repair import fix_of
 from kvsolve.cli.answering import Talk, emit, question_in, stdout_paint, talk
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from kvsolve.answers.repair import Fix
     from kvsolve.cli.asked import Asked
     from kvsolve.model.edit import Edit, Repair
+    from kvsolve.outputs.redact import Redactor
 
 __all__ = ["Wanted", "fix_files"]
 
@@ -87,6 +88,7 @@ class _Run:
         self.env = environment(asked.env)
         self.rows: list[dict[str, Any]] = []
         self.problems: list[SourceError] = []
+        self.hiders: list[Redactor] = []
         self.left = self.open = False
 
     def problem(self, error: SourceError) -> None:
@@ -97,6 +99,7 @@ class _Run:
     def file(self, document: Document, sure: bool) -> None:
         """Repair the commands of one file, one after the other."""
         original, number = document, 0
+        self.hiders.clear()
         while True:
             sources = [*sources_in(document, self.env, sure=sure)]
             if number >= len(sources):
@@ -110,18 +113,29 @@ class _Run:
         if document is original:
             return
         if self.asked.format == "text":
-            emit(_coloured(diff_of(original, document.text)))
+            emit(_coloured(self._without_secrets(diff_of(original, document.text), document.path)))
         if self.wanted.write:
             try:
                 store(original, document.text)
             except FileError as error:
                 self.problem(SourceError(error.reason, error.file))
 
+    def _without_secrets(self, diff: str, path: str) -> str:
+        """A diff that shows no secret; where one was near, it can no longer be applied."""
+        shown = diff
+        for hide in self.hiders:
+            shown = hide.text(shown)
+        if shown != diff:
+            told = "a secret is hidden in the diff, which therefore does not apply; --write does"
+            print(f"{path}: {told}", file=sys.stderr)
+        return shown
+
     def _command(self, source: Source, document: Document, sure: bool) -> Document:
         """The file with this command repaired, or as it is."""
         assert source.found is not None
         try:
             question = question_in(self.asked, source)
+            self.hiders.append(hider(question))
             wanted = self.wanted
             result = session().judge(question)
             answer = fix_of(

@@ -40,7 +40,7 @@ _SHELL_FENCES = (
 )  # fmt: skip
 _FENCES = {"yaml": "yaml", "yml": "yaml", "json": "json", "python": "python", "py": "python",
            "dockerfile": "dockerfile", "docker": "dockerfile"}  # fmt: skip
-_MANIFEST = re.compile(r"^(?:---|apiVersion:|services:|version:|[\w.-]+:\s*$)", re.MULTILINE)
+_MANIFEST = re.compile(r"(?:---|[\w.-]+:)(?:\s|$)|- ")
 
 Item = FoundCommand | FileError
 

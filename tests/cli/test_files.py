@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import resource
 import shutil
@@ -220,3 +221,24 @@ def test_every_option_may_be_unknown(folder: Path, capsys: pytest.CaptureFixture
         assert ran.code in (1, 2), ran
         (result,) = ran.json["results"]
         assert result["verdict"] != "valid"
+
+
+def test_a_diff_shows_no_secret(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = f"sglang serve {LLAMA} --api-key sk-live-1234 --kv-cache-dtype nvfp4\n"
+    (folder / "a.sh").write_text(text)
+    ran = run(capsys, "fix", "a.sh", *H100)
+    assert "nvfp4" in ran.out
+    assert "sk-live-1234" not in ran.out + ran.err
+    assert "a secret is hidden in the diff" in ran.err
+    run(capsys, "fix", "--write", "a.sh", *H100)
+    assert "sk-live-1234" in (folder / "a.sh").read_text()
+
+
+def test_options_on_stdin(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"model-path: {LLAMA}\nkv-cache-dtype: nvfp4\n"))
+    ran = run(capsys, "check", "-", *H100, "--format", "json")
+    (result,) = ran.json["results"]
+    assert result["verdict"] == "invalid"
+    assert result["findings"][0]["location"] == {"file": "stdin", "line": 2, "column": 1}
