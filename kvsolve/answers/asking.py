@@ -24,6 +24,7 @@ __all__ = [
     "must_be_readable",
     "reasons_of",
     "request",
+    "seconds",
     "session",
 ]
 
@@ -98,6 +99,17 @@ def reasons_of(question: Question, codes: Iterable[str]) -> dict[str, str]:
     """Message by code."""
     entries = ((code, question.pack.catalog.by_code(code)) for code in sorted(codes))
     return {code: entry.message for code, entry in entries if entry is not None}
+
+
+def seconds(limit_s: float | None) -> float | None:
+    """A time limit that can be kept.
+
+    Raises:
+        KvsolveError: It is no number of seconds.
+    """
+    if limit_s is None or limit_s >= 0:
+        return limit_s
+    raise KvsolveError(f"--limit-s is a number of seconds from 0 on, not {limit_s}")
 
 
 def dest_of(flags: FlagTable, name: str) -> str:

@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import dest_of, hider, request, session
+from kvsolve.answers.asking import dest_of, hider, request, seconds, session
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,6 +65,7 @@ def pinned_conflict(
     """The conflict with flags named by dest, secrets not yet hidden."""
     from kvsolve.solve.conflict import conflict as search
 
+    limit_s = seconds(limit_s)
     deadline = None if limit_s is None else time.monotonic() + limit_s
     return search(
         question.context, question.config, pins=pins, held=question.held, deadline=deadline

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import dest_of, facts_of, hider, request, session
+from kvsolve.answers.asking import dest_of, facts_of, hider, request, seconds, session
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def options_of(question: Question, flags: Iterable[str], limit_s: float | None =
     dests = [dest_of(question.pack.flags, name) for name in flags]
     hide = hider(question)
     held = question.held - set(dests)
-    found = search(question.context, question.config, dests, held=held, time_limit=limit_s)
+    found = search(question.context, question.config, dests, held=held, time_limit=seconds(limit_s))
     return Options(facts_of(question), tuple(_shown(flag, hide) for flag in found))
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import dest_of, hider, request, session
+from kvsolve.answers.asking import dest_of, hider, request, seconds, session
 from kvsolve.answers.conflict import pinned_conflict, shown_conflict
+from kvsolve.answers.elsewhere import Elsewhere, elsewhere_of
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Edit
 from kvsolve.model.finding import Kind, Verdict
@@ -33,6 +34,8 @@ class Fix:
         conflict: Why nothing helps, where that is proven.
         bound: Proven lower bound of the cost of any repair, None where there is none.
         gave_up: The time was too short to tell.
+        instead: What to do where no edit of the command's flags helps, one sentence each.
+        elsewhere: Where the command would be accepted as it is, looked up where nothing helps here.
     """
 
     result: CheckResult
@@ -40,6 +43,8 @@ class Fix:
     conflict: Conflict | None = None
     bound: int | None = None
     gave_up: bool = False
+    instead: tuple[str, ...] = ()
+    elsewhere: Elsewhere | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of a fix."""
@@ -47,6 +52,10 @@ class Fix:
             **self.result.to_dict(),
             "repairs": [repair.to_dict() for repair in self.repairs],
             "conflict": self.conflict.to_dict() if self.conflict else None,
+            "bound": self.bound,
+            "gave_up": self.gave_up,
+            "instead": list(self.instead),
+            "elsewhere": self.elsewhere.to_dict() if self.elsewhere else None,
         }
 
 
@@ -93,7 +102,7 @@ def fix_of(
         return Fix(shown, ())
     context = question.context
     if not result.errors or _unrepairable(result):
-        return Fix(shown, ())
+        return Fix(shown, (), instead=_instead(shown))
     from kvsolve.inputs.doubts import known_part
     from kvsolve.solve.repair import repair as search
 
@@ -104,14 +113,24 @@ def fix_of(
         held=question.held,
         weights=weights,
         k=top,
-        time_limit=limit_s,
+        time_limit=seconds(limit_s),
     )
     parse = _parse_edits(question)
+    if found.repairs and not (found.repairs[0].edits or parse):
+        return Fix(shown, (), instead=_instead(shown))
     if found.repairs:
         repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
         return Fix(shown, repairs, None, repairs[0].bound)
     clash = pinned_conflict(question, pins, limit_s) if found.feasible is False else None
-    return Fix(shown, (), shown_conflict(question, clash), found.bound, found.feasible is None)
+    gave_up = found.feasible is None
+    return Fix(
+        shown,
+        (),
+        shown_conflict(question, clash),
+        found.bound,
+        gave_up,
+        elsewhere=None if gave_up else elsewhere_of(question),
+    )
 
 
 def _weight(name: str, cost: int) -> int:
@@ -123,6 +142,12 @@ def _weight(name: str, cost: int) -> int:
 def _unrepairable(result: CheckResult) -> bool:
     """Whether a required flag is missing, which no edit of other flags makes up for."""
     return any(f.kind is Kind.PARSE and f.slug == "missing-flag" for f in result.findings)
+
+
+def _instead(result: CheckResult) -> tuple[str, ...]:
+    """What to do about problems that no flag causes, in the launcher's words or a file's."""
+    told = [f.remedy or f.message for f in result.errors if f.kind is Kind.PARSE]
+    return tuple(dict.fromkeys(told))
 
 
 def _parse_edits(question: Question) -> tuple[Edit, ...]:

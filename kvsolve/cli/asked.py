@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.errors import KvsolveError
 from kvsolve.model.noun import dataclass
 from kvsolve.settings.options import ANSWER, JUDGED, SHARED, Option
 from kvsolve.settings.settle import settled
@@ -106,4 +107,6 @@ def _asked(
 ) -> Asked:
     values = settled(typed, settings.values if settings else {}, formats)
     values.pop("settings")
+    if (limit := values["limit_s"]) is not None and not limit >= 0:
+        raise KvsolveError(f"--limit-s is a number of seconds from 0 on, not {limit}")
     return Asked(command, **values, typed=typed, settings=settings)

@@ -103,7 +103,7 @@ def _render(asked: Asked, question: Question, answer: Fix, command_only: bool) -
 
 
 def _text(question: Question, answer: Fix, argv: tuple[str, ...], program: tuple[str, ...]) -> str:
-    from kvsolve.outputs.repair_text import conflict_text, repairs_text
+    from kvsolve.outputs.repair_text import conflict_text, elsewhere_text, repairs_text
     from kvsolve.outputs.text import headline
 
     paint, columns = stdout_paint(), width()
@@ -111,16 +111,19 @@ def _text(question: Question, answer: Fix, argv: tuple[str, ...], program: tuple
         return repairs_text(answer.repairs, argv, program, paint, columns)
     if answer.conflict:
         reasons = reasons_of(question, answer.conflict.codes)
-        return conflict_text(answer.conflict, paint, columns, reasons)
+        told = conflict_text(answer.conflict, paint, columns, reasons)
+        return told + elsewhere_text(answer.elsewhere, columns)
     first = headline(answer.result, paint, columns) + "\n"
     if not answer.result.errors:
         return first
     print(_no_repair(answer), file=sys.stderr)
-    return first
+    return first + elsewhere_text(answer.elsewhere, columns)
 
 
 def _no_repair(answer: Fix) -> str:
     if answer.gave_up:
         bound = "" if answer.bound is None else f"; any repair costs at least {answer.bound}"
         return f"no repair found in the time given{bound}"
+    if answer.instead:
+        return "no edit of a flag mends this: " + " ".join(answer.instead)
     return "no repair: " + "; ".join(f.message for f in answer.result.errors[:1])

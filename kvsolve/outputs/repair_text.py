@@ -11,9 +11,10 @@ from kvsolve.outputs.words import command_lines, count_of, short_value, spoken_v
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kvsolve.answers.elsewhere import Elsewhere
     from kvsolve.model.edit import Conflict, Edit, Repair
 
-__all__ = ["conflict_text", "paste", "repairs_text"]
+__all__ = ["conflict_text", "elsewhere_text", "paste", "repairs_text"]
 
 
 def repairs_text(
@@ -130,6 +131,18 @@ def conflict_text(
         lines.append(wrap(text, width, "     ", f"  {number}. [{code}] "))
     if len(conflict.chain) > 1:  # a single entry says all by itself
         lines += _derivation(conflict, paint, width)
+    return "\n".join(lines) + "\n"
+
+
+def elsewhere_text(elsewhere: Elsewhere | None, width: int = 100) -> str:
+    """Where the command would be accepted as it is; nothing where that was not looked up."""
+    if elsewhere is None:
+        return ""
+    gpus, releases = ", ".join(elsewhere.gpus), ", ".join(elsewhere.releases)
+    lines = [
+        wrap(gpus or "no other GPU profile", width, "    ", "accepted as it is on "),
+        wrap(releases or "no other release", width, "    ", "accepted as it is by "),
+    ]
     return "\n".join(lines) + "\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import raw
+from kvsolve.model.expression import Expr, raw
 from kvsolve.solve.circuit import Circuit, Follower
 from kvsolve.solve.grounds import Grounds
 from kvsolve.solve.nogoods import NoGoods
@@ -12,10 +12,14 @@ from kvsolve.solve.nogoods import NoGoods
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kvsolve.solve.feasible import Feasibility
     from kvsolve.solve.network import Network
     from kvsolve.solve.universe import Universe
 
 __all__ = ["Board"]
+
+_MANY = 20
+"""Effective values that a mode of deployment decides at least."""
 
 
 class Board:
@@ -39,6 +43,30 @@ class Board:
         self.grounds = Grounds(self.circuit, self.follower)
         self.learned = NoGoods(universe)
         self._effective: dict[str, int] = {}
+        self._feasibility: Feasibility | None = None
+        self._swayed: frozenset[str] | None = None
+
+    @property
+    def feasibility(self) -> Feasibility:
+        """Tells whether anything is left, made at first use."""
+        if self._feasibility is None:
+            from kvsolve.solve.feasible import Feasibility
+
+            self._feasibility = Feasibility(self.learned)
+        return self._feasibility
+
+    def sways(self, dest: str) -> bool:
+        """Whether what many other flags come to depends on a flag, as on a mode of deployment."""
+        if self._swayed is None:
+            network, count = self.network, dict[str, int]()
+            for slot in network.effective.keys() & self.universe.index.keys():
+                term = network.effective[slot]
+                read = network.support(term) if isinstance(term, Expr) else 0
+                for other in self.universe.dests:
+                    if read & network.bit(other):
+                        count[other] = count.get(other, 0) + 1
+            self._swayed = frozenset(d for d, n in count.items() if n >= _MANY)
+        return dest in self._swayed
 
     def effective(self, dest: str) -> int:
         """The node of a flag's effective value."""

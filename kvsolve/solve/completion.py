@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Completions", "fixed_flags"]
 
+_PATIENCE = 300
+"""Effort of looking for the cheapest completion before asking whether there is any."""
+
 
 def fixed_flags(prepared: Prepared, held: Iterable[str] = ()) -> frozenset[str]:
     """Dests that are no matter of choice: the required flags and those named."""
@@ -37,6 +40,7 @@ class Completions:
     Attributes:
         space: Variables of the flags that may change.
         given: The flags that every completion keeps, as masks.
+        proven: Whether the last answer of ``cheapest`` was reached in time.
     """
 
     def __init__(
@@ -65,8 +69,9 @@ class Completions:
             variable = self.space.variable(dest)
             if variable is not None:
                 self.given[variable] = 1 << self.space.start[variable]
-        judge = CircuitJudge(prepared, self.network, self.space)
-        self._search = Search(self.space, judge, learned=self.learned, deadline=deadline)
+        self.proven = True
+        self._judge = CircuitJudge(prepared, self.network, self.space)
+        self._search = Search(self.space, self._judge, learned=self.learned, deadline=deadline)
 
     def domain(self, dest: str) -> Domain | None:
         """The values that a flag may take; None where it is fixed."""
@@ -90,16 +95,31 @@ class Completions:
         Returns:
             None where there is none, or where the deadline has passed (see ``proven``).
         """
-        return self._search.first(self.masks(fixed))
+        masks = self.masks(fixed)
+        self.proven = True
+        self._search.most_effort = self._search.effort + _PATIENCE
+        found = self._search.first(masks)
+        if found is None and not self._search.complete:
+            if not self.leaves_something(masks):
+                return None
+            self._search.most_effort = None
+            found = self._search.first(masks)
+            self.proven = self._search.complete
+        return found
+
+    def leaves_something(self, masks: Mapping[int, int]) -> bool | None:
+        """Whether anything valid lies within masks; None where the deadline passes before."""
+        try:
+            board = self._judge.board
+            member = board.feasibility.member(self.space, self._judge, masks, self.deadline)
+        except TimeoutError:
+            self.proven = False
+            return None
+        return member is not None
 
     def set_deadline(self, deadline: float | None) -> None:
         """Answer later questions by this reading of ``time.monotonic``."""
         self.deadline = self._search.deadline = deadline
-
-    @property
-    def proven(self) -> bool:
-        """Whether the last answer of ``cheapest`` was reached in time."""
-        return self._search.complete
 
     def edits(self, found: Found, fixed: Iterable[str] = ()) -> tuple[Edit, ...]:
         """The edits of a completion beside the flags that were fixed."""

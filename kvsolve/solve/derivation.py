@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 
 __all__ = ["derivation"]
 
-_MOST_STEPS = 60
-"""A derivation that gets longer than this is told only so far."""
+_MOST_STEPS = 200
+"""A derivation that gets longer than this is not told: nobody would read it."""
 
 
 def derivation(
     shared: Completions, masks: Mapping[int, int], steps: frozenset[int]
 ) -> tuple[Derived, ...]:
-    """The steps from pins to the contradiction, each after those that it builds on.
+    """The steps from pins to the contradiction, each after those that it builds on; () if too many.
 
     Args:
         shared: Where the conflict lies.
@@ -43,8 +43,7 @@ def derivation(
     Search(shared.space, judge, learned=learned, deadline=shared.deadline).first(masks)
     clauses = sorted(learned.clauses, key=lambda c: (c.source or 0, len(c.literals), c.literals))
     told = _Telling(shared, clauses)
-    told.refute(dict(masks), {})
-    return _needed(told.out)
+    return _needed(told.out) if told.refute(dict(masks), {}) else ()
 
 
 def _needed(steps: list[Derived]) -> tuple[Derived, ...]:
@@ -135,7 +134,7 @@ class _Telling:
     def _by_cases(self, domains: dict[int, int], origin: dict[int, tuple[int, ...]]) -> bool:
         """Refute each part of what a flag has left, then say that it has nothing left."""
         variable = self._choice(domains)
-        if variable is None:
+        if variable is None or len(self.out) > _MOST_STEPS:
             return False
         uses = set(origin.get(variable, ()))
         dest = self.space.dests[variable]
@@ -172,9 +171,12 @@ class _Telling:
 
 
 def _left(space: Space, variable: int, mask: int) -> str:
-    """What a flag may still be, as an expression."""
+    """What a flag may still be, as an expression; what it may not be where that is shorter."""
     states = space.universe.states[variable]
     left = [states[at].value for at in space.order(variable) if mask >> at & 1]
-    if not all(is_constant(v) for v in left):
+    gone = [s for at in space.order(variable) if not mask >> at & 1 for s in [states[at].value]]
+    gone = [value for value in gone if value not in left]
+    op, shown = ("not_in", gone) if 0 < len(gone) < len(left) else ("in", left)
+    if not all(is_constant(v) for v in shown):
         return f"{space.dests[variable]} changes"
-    return render(node("in", raw("ref", space.dests[variable], 0), tuple(left)))
+    return render(node(op, raw("ref", space.dests[variable], 0), tuple(shown)))

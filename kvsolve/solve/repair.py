@@ -119,7 +119,12 @@ class _Task:
             held=pins | fixed_flags(prepared, held),
             weights=weights,
             chosen=self._chosen,
-            native=frozenset(dest for step in self.broken for dest in entry(step).flags),
+            native=frozenset(
+                dest
+                for step in self.broken
+                for dest in entry(step).flags
+                if dest in config.given or not self.board.sways(dest)
+            ),
         )
         self.judge = CircuitJudge(prepared, self.network, self.space, proof=True)
         self.time_limit = time_limit

@@ -24,7 +24,7 @@ class Price(NamedTuple):
 
     Attributes:
         cost: Weighted cost of the edit.
-        foreign: 1 where no broken entry reads the flag itself.
+        foreign: 1 where no broken entry reads the flag itself, or it is a mode nobody asked for.
         edits: 1 where the command line changes.
         elsewhere: 1 where the new value is not the default.
         unlike: 1 where it is not what upstream would choose for an unset flag.
@@ -81,7 +81,7 @@ class Space:
             weights: Cost factor of a dest; 1 where absent.
             chosen: What upstream makes of a flag that is not given; the default where None.
             also: Further values of flags.
-            native: Dests that the broken entries read themselves; all where None.
+            native: Dests whose edits go before those of others; all where None.
         """
         self.network, self.flags, self.config = network, flags, config
         self.universe = network.universe_of(flags)
