@@ -148,6 +148,18 @@ def _mapping(text: str) -> Any:
         raise Crash("RuntimeError") from error
 
 
+def adaptive_candidate_steps(path: Any) -> list[int]:
+    """Every draft length of the file that --speculative-adaptive-config names."""
+    try:
+        config = json.loads(Path(_text(path)).read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise Crash("FileNotFoundError") from error
+    except (OSError, ValueError) as error:
+        raise Crash("JSONDecodeError") from error
+    entries = [entry for key, entry in config.items() if key.isdigit()]
+    return sorted({step for entry in entries for step in entry["candidate_steps"]})
+
+
 def watermark_file(path: Any) -> str:
     """The beginning of the file that --watermark-config names."""
     try:
@@ -232,7 +244,9 @@ def name_uuid(namespace: str, name: str) -> ConfigObject:
 
 
 PURE: dict[str, Callable[..., Any]] = {
+    "adaptive_candidate_steps": adaptive_candidate_steps,
     "callable": callable,
+    "entry_points": lambda *_: (),
     "dict.fromkeys": _unique,
     "gguf_reference": lambda *_: None,
     "glob.glob": lambda pattern, *_: sorted(glob.glob(_text(pattern))),
@@ -259,4 +273,5 @@ PURE: dict[str, Callable[..., Any]] = {
     "watermark_file": watermark_file,
     "uuid.uuid5": name_uuid,
 }
-"""Functions that need nothing of the context, by helper name."""
+"""Functions that need nothing of the context, by helper name. The official images have no plug-ins,
+so no group of entry points has a member."""

@@ -23,11 +23,9 @@ THRESHOLDS = {
 }
 """The least share of each figure."""
 
-SAMPLED = {REPAIRS: 0.99, "args: place of the first refusal": 0.985}
+SAMPLED = {REPAIRS: 0.995}
 """Where a small sample is held to less than the figure wanted: a repair is run to the last stage,
-and what is known of the stages past argument resolution is curated by hand and not complete; a
-sample of four GPU profiles meets what differs on one of them (sparse attention on CPU, whose place
-docs/fidelity.md tells) in a cluster, not evenly."""
+and what is known of the stages past argument resolution is curated by hand and not complete."""
 
 CHANCE = 0.01
 

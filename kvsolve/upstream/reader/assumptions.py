@@ -23,7 +23,7 @@ from kvsolve.model.expression import (
     node,
 )
 
-__all__ = ["Assumptions", "as_condition", "never_none"]
+__all__ = ["MESSAGE", "Assumptions", "as_condition", "never_none"]
 
 _DEPTH = 6
 _LOOK_THROUGH = 12
@@ -228,6 +228,8 @@ class Assumptions:
         return known if known is not None else self._truth(meaning, budget - 1)
 
 
+MESSAGE = "formatted text"
+"""Names a text of which only a part is known; as it has a part, it counts as true."""
 _conditions: dict[Expr, Operand] = {}
 
 
@@ -242,6 +244,10 @@ def as_condition(operand: Operand) -> Operand:
 
 
 def _as_condition(term: Expr) -> Operand:
+    if term.op == "opaque" and term.args[0] == MESSAGE:
+        return True
+    if term.op == "add" and any(isinstance(part, str) and part for part in term.args):
+        return True
     if term.op == "not":
         return negate(as_condition(term.args[0]))
     if term.op in ("and", "or"):

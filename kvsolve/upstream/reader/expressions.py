@@ -24,6 +24,7 @@ from kvsolve.upstream.reader import (
     operators,
     statements,
 )
+from kvsolve.upstream.reader.assumptions import MESSAGE
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     Dead,
@@ -105,17 +106,19 @@ def _name(run: Run, tree: ast.Name, frame: Frame) -> Value:
 
 def _text(run: Run, tree: ast.JoinedStr, frame: Frame) -> Value:
     parts: list[Operand] = []
+    literal = any(isinstance(p, ast.Constant) and p.value for p in tree.values)
+    unknown = raw("opaque", MESSAGE if literal else "formatted value")
     for part in tree.values:
         if isinstance(part, ast.Constant):
             parts.append(str(part.value))
             continue
         assert isinstance(part, ast.FormattedValue)
         if part.conversion != -1 or part.format_spec is not None:
-            return raw("opaque", "formatted text")
+            return unknown
         try:
             value = run.operand(evaluate(run, part.value, frame))
         except (Unreadable, Dead):
-            return raw("opaque", "formatted text")
+            return unknown
         parts.append(node("call", "str", value))
     text: Operand = parts[0] if parts else ""
     for piece in parts[1:]:

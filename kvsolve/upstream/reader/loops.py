@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, negate, raw
@@ -17,6 +18,7 @@ from kvsolve.upstream.reader.values import (
     HeapRef,
     Union,
     Unreadable,
+    Value,
 )
 
 if TYPE_CHECKING:
@@ -37,10 +39,26 @@ def read_for(run: Run, statement: ast.For, frame: Frame) -> statements.Outcomes:
     if ast.unparse(statement.iter) == "QUANTIZATION_METHODS.items()":
         method = ("", External(QUANTIZATION))
         return _Unrolled(run, statement, frame).read([(True, method)])
-    source = expressions.evaluate(run, statement.iter, frame)
-    if isinstance(source, (Expr, Union)) and not iteration.iterable(run, source):
+    return _over(run, statement, expressions.evaluate(run, statement.iter, frame), frame)
+
+
+def _over(run: Run, statement: ast.For, source: Value, frame: Frame) -> statements.Outcomes:
+    if isinstance(source, Union) and not iteration.iterable(run, source):
+        return _either(run, statement, source, frame)
+    if isinstance(source, Expr) and not iteration.iterable(run, source):
         return _unknown_list(run, statement, run.operand(source), frame)
     return _Unrolled(run, statement, frame).read(iteration.items(run, source))
+
+
+def _either(run: Run, statement: ast.For, source: Union, frame: Frame) -> statements.Outcomes:
+    """A loop over one of two lists of which only run time knows one."""
+    before, sides = run.state, []
+    for test, side in ((source.test, source.then), (negate(source.test), source.other)):
+        run.state = dict(before)
+        with run.under(test):
+            read = partial(_over, run, statement, side, frame)
+            sides.append(statements.attempt(run, statement, frame, read))
+    return statements.join(run, source.test, *sides)
 
 
 class _Unrolled:
@@ -180,8 +198,9 @@ def _unknown_list(
     }
     whole = all(o.kind in ("next", "continue") for o in outcomes)
     filled = _filled(run, before, changed, bound[0], iterable) if whole else {}
-    run.state = before
-    statements.give_up(run, [statement], frame)
+    lost = _lost(run, before)
+    run.state = {**before, **lost}
+    statements.forget(run, statements.bound_names([statement]), frame)
     _replace(run, filled)
     if changed - set(filled):
         _forget(run, changed - set(filled), frame)
@@ -189,6 +208,19 @@ def _unknown_list(
     if any(o.kind in ("return", "break") for o in outcomes):
         run.gap("a return or break in a loop over an unknown list", statement)
     return [statements.Outcome("next", True, run.state)]
+
+
+def _lost(run: Run, before: State) -> State:
+    """Locals that a statement of the body that cannot be read has made opaque."""
+    return {
+        key: value
+        for key, value in run.state.items()
+        if key[0] == "local"
+        and key in before
+        and before[key] is not value
+        and isinstance(value, Expr)
+        and value.op == "opaque"
+    }
 
 
 def _filled(

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Clause", "Handler", "Run"]
 
 _NAME_ABOVE = 12
+_OWN_HELPERS = frozenset({"adaptive_candidate_steps", "quantization_override"})
+"""Helper terms that the reader makes itself, beside those that the table of facts names."""
 _ENTRIES = frozenset(
     {"resolve_once", "run_resolution_pipeline", "_run_resolution_pipeline", "__post_init__"}
 )
@@ -150,6 +152,7 @@ class Run:
                  fields: Mapping[str, Any]) -> None:  # fmt: skip
         self.tree, self.modules, self.names = tree, modules, names
         self.record, self.fields = record, fields
+        self.helpers = frozenset(names.helpers.values()) | _OWN_HELPERS
         self.fallbacks: Mapping[str, Any] = {}
         self.log = Log(frozenset(fields))
         self.assumed = Assumptions(self.log.meaning)
@@ -431,7 +434,7 @@ class Run:
     def _known(self, term: Expr) -> bool:
         if term.op == "opaque":
             return False
-        if term.op == "helper" and term.args[0] not in self.names.helpers.values():
+        if term.op == "helper" and term.args[0] not in self.helpers:
             return False
         if term.op == "ref" and term in self.log.meaning:
             if term.args[0].removeprefix("raw.") in self.fields:

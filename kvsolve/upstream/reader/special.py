@@ -14,6 +14,7 @@ from kvsolve.upstream.reader import (
     builtins,
     calls,
     classes,
+    iteration,
     model_config,
     names,
     overrides,
@@ -180,6 +181,21 @@ def _declared_quantization(run: Run, function: FunctionValue, args: Args, kwargs
     )
 
 
+def _candidate_steps(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
+    """The draft lengths that adaptive speculation may choose: of a file, or the release's own."""
+    path = run.operand(args[0] if args else kwargs.get("cfg_path"))
+    module = function.module.name
+    calls.call(run, names.global_name(run, module, "_load_adaptive_config"), [path], {})
+    entries = iteration.table_of(run, names.global_name(run, module, "DEFAULT_ADAPTIVE_CONFIG"))
+    own: set[Operand] = set()
+    for key, (_, entry) in entries.entries.items():
+        if str(key).isdigit():
+            steps = attributes.item(run, entry, "candidate_steps")
+            own.update(run.operand(step) for _, step in iteration.items(run, steps))
+    named = raw("helper", "adaptive_candidate_steps", path)
+    return if_(node("is", path, None), tuple(sorted(own)), named)
+
+
 def _algorithms(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
     """Classes that upstream collects by importing every module of a package."""
     glob = getattr(run.tree, "glob", None)
@@ -227,5 +243,6 @@ SPECIAL: dict[str, Handler] = {
         "model", "pointer_head"
     ),
     "import_algorithms": _algorithms,
+    "resolve_candidate_steps_from_config": _candidate_steps,
     "get_context": _unpublished,
 }

@@ -46,9 +46,25 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["Outcome", "Outcomes", "assign", "block", "bound_names", "give_up", "raise_", "require"]
+__all__ = [
+    "Outcome",
+    "Outcomes",
+    "assign",
+    "attempt",
+    "block",
+    "bound_names",
+    "forget",
+    "give_up",
+    "join",
+    "raise_",
+    "require",
+]
 
 _STATE_NAMED_ABOVE = 24
+_CHANGING = frozenset(
+    ["add", "append", "clear", "discard", "extend", "insert", "pop", "remove", "setdefault",
+     "sort", "update"]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +135,14 @@ def _guarded(run: Run, statement: ast.stmt, frame: Frame) -> Outcomes:
     """Read one statement; one that cannot be read leaves opaque names and a gap."""
     if run.calls:
         run.calls[-1].line = statement.lineno
+    return attempt(run, statement, frame, lambda: _read(run, statement, frame))
+
+
+def attempt(run: Run, statement: ast.stmt, frame: Frame, read: Callable[[], Outcomes]) -> Outcomes:
+    """Read a statement in some way; where that fails, what it changes becomes opaque."""
     before, depth, mark = dict(run.state), run.depth(), len(run.log.steps)
     try:
-        return _read(run, statement, frame)
+        return read()
     except Dead as dead:
         run.restore(depth)
         if not isinstance(dead, Ended):
@@ -140,10 +161,35 @@ def _guarded(run: Run, statement: ast.stmt, frame: Frame) -> Outcomes:
 
 
 def give_up(run: Run, body: list[ast.stmt], frame: Frame) -> None:
-    """What unread statements assign becomes opaque."""
-    for name in sorted(bound_names(body)):
+    """What unread statements assign or change becomes opaque."""
+    changed = {name for name in changed_names(body) if _is_object(run, frame, name)}
+    forget(run, bound_names(body) | changed, frame)
+
+
+def forget(run: Run, names: set[str], frame: Frame) -> None:
+    """Make local names opaque."""
+    for name in sorted(names):
         label = f"{frame.module.name.split('.')[-1]}.{_caller_name(run)}.{name}"
         run.state["local", frame.number, name] = raw("opaque", label)
+
+
+def _is_object(run: Run, frame: Frame, name: str) -> bool:
+    value = run.state.get(("local", frame.number, name))
+    return isinstance(value, (HeapRef, Union))
+
+
+def changed_names(body: Iterable[ast.stmt]) -> set[str]:
+    """Names of objects that statements change: by a method, an item or an attribute."""
+    found: set[str] = set()
+    for statement in body:
+        for n in ast.walk(statement):
+            changes = isinstance(n, ast.Attribute) and (
+                n.attr in _CHANGING or isinstance(n.ctx, ast.Store)
+            )
+            changes = changes or (isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store))
+            if changes and isinstance(n.value, ast.Name):  # type: ignore[attr-defined]
+                found.add(n.value.id)  # type: ignore[attr-defined]
+    return found
 
 
 def bound_names(body: Iterable[ast.stmt]) -> set[str]:

@@ -278,3 +278,43 @@ def test_a_collection_filled_from_an_unknown_list_is_unknown(read):
         names=(),
     )
     assert release.outcome(names=["x"]).startswith("unknown")
+
+
+def test_a_loop_over_a_users_mapping_or_the_releases_own_is_exact_for_the_latter(read):
+    release = read(
+        """
+        OWN = {"1": [1, 3], "8": [2]}
+        def sizes(server_args):
+            table = server_args.table if server_args.table is not None else OWN
+            found = set()
+            for key, sizes in table.items():
+                found.update(sizes)
+            return sorted(found)
+        def run_resolution_pipeline(server_args):
+            if server_args.size not in sizes(server_args):
+                raise ValueError
+        """,
+        table=None,
+        size=3,
+    )
+    assert release.outcome() == "ok"
+    assert release.outcome(size=4) == "ValueError"
+    assert release.outcome(size=4, table={"1": [4]}).startswith("unknown")
+
+
+def test_a_list_filled_beside_a_write_that_cannot_be_read_is_still_known(read):
+    release = read(
+        """
+        def run_resolution_pipeline(server_args):
+            kept = []
+            for name in server_args.names:
+                server_args.last = name
+                kept.append(name)
+            if not kept:
+                raise ValueError
+        """,
+        names=(),
+        last=None,
+    )
+    assert release.outcome(names=["a"]) == "ok"
+    assert release.outcome() == "ValueError"
