@@ -82,7 +82,8 @@ def repair(
         KvsolveError: Something in it cannot be used, or GPU or model is not known.
     """
     question = session().ask(request(command, **context))
-    return fix_of(question, session().judge(question), keep, costs or {}, top, limit_s)
+    result = session().judge(question)
+    return fix_of(question, result, keep, costs or {}, top, limit_s, look_elsewhere=True)
 
 
 def fix_of(
@@ -92,8 +93,13 @@ def fix_of(
     costs: Mapping[str, int] | None = None,
     top: int = 3,
     limit_s: float | None = None,
+    *,
+    look_elsewhere: bool = False,
 ) -> Fix:
-    """The repair of a question that was read and checked; see :func:`repair`."""
+    """The repair of a question that was read and checked; see :func:`repair`.
+
+    Where nothing helps, ``look_elsewhere`` asks for other GPUs and releases, some seconds' work.
+    """
     flags, hide = question.pack.flags, hider(question)
     pins = [dest_of(flags, name) for name in keep]
     weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
@@ -129,7 +135,7 @@ def fix_of(
         shown_conflict(question, clash),
         found.bound,
         gave_up,
-        elsewhere=None if gave_up else elsewhere_of(question),
+        elsewhere=elsewhere_of(question) if look_elsewhere and not gave_up else None,
     )
 
 

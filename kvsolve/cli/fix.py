@@ -60,7 +60,8 @@ def fix(
     if write:
         raise KvsolveError("--write edits files; give one, without --command-only or markdown")
     _, question = only_question(asked, files or ())
-    answer = fix_of(question, session().judge(question), keep, costs, top, asked.limit_s)
+    result = session().judge(question)
+    answer = fix_of(question, result, keep, costs, top, asked.limit_s, look_elsewhere=True)
     talk(answer.result)
     emit(_render(asked, question, answer, command_only))
     return _code(asked, answer)
