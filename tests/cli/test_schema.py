@@ -30,6 +30,11 @@ BY = ("--rows", "kv-cache-dtype=auto,nvfp4", "--cols", "page-size=1", "--by", "g
 FULL = ("--full", "--flag", "kv-cache-dtype,attention-backend")
 LLAMA_ON_H100 = (*H100, "--family", "llama-mha")
 
+LINTED = (
+    "--sglang", "0.5.16", "--stage", "args", "--gpu", "h100", "--family", "llama-mha",
+    "--only", "entries",
+)  # fmt: skip
+
 RUNS: list[tuple[str, tuple[str, ...]]] = [
     ("check", ("check", *H100, "--", *EXAMPLE)),
     ("check", ("check", "--sglang", "0.5.23", "--", *NVFP4)),
@@ -50,6 +55,7 @@ RUNS: list[tuple[str, tuple[str, ...]]] = [
     ("flags", ("flags",)),
     ("profiles", ("profiles",)),
     ("packs", ("packs",)),
+    ("packs-lint", ("packs", "lint", *LINTED)),
 ]
 LINES: list[tuple[str, tuple[str, ...]]] = [
     ("list", ("list", *H100, *VARY, "--", *PLAIN)),
