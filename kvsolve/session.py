@@ -63,6 +63,7 @@ class Request:
         names_model: The command has to name its model; otherwise one left out is no problem.
         image: Container image that the command runs in, where it does not say so itself.
         unknown: Why a token is not known, by its position in the command.
+        loose: Positions of unknown tokens that may stand for several words or for none.
         unknown_env: Why an environment variable is not known, by name.
         remarks: Why further parts of the command are not known.
     """
@@ -79,6 +80,7 @@ class Request:
     names_model: bool = True
     image: str | None = None
     unknown: Mapping[int, str] = field(default_factory=dict)
+    loose: frozenset[int] = frozenset()
     unknown_env: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
 
@@ -165,11 +167,13 @@ class Session:
         config = _config(pack, parsed)
         doubts = request.remarks
         if parsed.open or parsed.strays or request.unknown_env:
-            from kvsolve.inputs.doubts import doubted, doubts_of
+            from kvsolve.inputs.doubts import doubted, doubts_of, roomy
 
             reasons = {at: request.unknown[places[at]] for at in unknown}
             config = doubted(config, parsed.open, reasons)
-            doubts = (*doubts, *doubts_of(parsed.strays, reasons, request.unknown_env, pack.flags))
+            loose = {at for at in unknown if places[at] in request.loose}
+            strays = (*parsed.strays, *roomy(parsed.open, places, loose))
+            doubts = (*doubts, *doubts_of(strays, reasons, request.unknown_env, pack.flags))
         problems = (*problems, *parsed.problems)
         return Question(
             request,

@@ -87,6 +87,7 @@ def _with_file(request: Request, asked: Asked, found: FoundCommand) -> Request:
         image=found.image,
         names_model=found.form != "options",  # what reads the options may name it
         unknown={at: f"{t.text}: {t.unknown}" for at, t in enumerate(found.tokens) if t.unknown},
+        loose=frozenset(at for at, token in enumerate(found.tokens) if token.splits),
         unknown_env=found.unknown_env,
         remarks=tuple(f"{note.text}: {note.reason}" for note in found.notes),
     )

@@ -169,13 +169,17 @@ class _Expansion:
             return only
         via = frozenset[str]().union(*(p.via for p in full if isinstance(p, Field)))
         locks = [p.locked for p in full if isinstance(p, Field) and p.locked]
-        splits = any(isinstance(p, Field) and p.splits for p in full)
+        splits = any(p.splits if isinstance(p, Field) else self._loose(p) for p in full)
         if via and not locks:
             locks = [f"it is put together from ${name}" for name in sorted(via)]
         text = joined(p.strand for p in full)
         quote = "?" if via else self.word.quote
         lock = locks[0] if locks else ""
         return Field(text, start, end, quote, self.values.group, via, lock, splits)
+
+    def _loose(self, part: Literal) -> bool:
+        """Whether text from around the script, which is not known, may come apart."""
+        return self.splits and not part.quoted and has_unknown(part.strand.text)
 
     def _computed(self, part: Computed) -> None:
         if part.what == "arithmetic":

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 from kvsolve.packs.compile import Unknowable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from kvsolve.inputs.tokens import Occurrence
     from kvsolve.model.context import Config
     from kvsolve.model.finding import CheckResult
     from kvsolve.model.flag import FlagTable
 
-__all__ = ["doubted", "doubts_of", "known_part", "without_doubted"]
+__all__ = ["doubted", "doubts_of", "known_part", "roomy", "without_doubted"]
 
 _MODEL = "model_path"
 
@@ -45,6 +45,22 @@ def _label(option: Occurrence, reasons: Mapping[int, str]) -> str:
     places = range(option.place, option.end)
     told = dict.fromkeys(reasons[place] for place in places if place in reasons)
     return f"{option.typed} ({'; '.join(told)})"
+
+
+def roomy(
+    options: Sequence[Occurrence], places: Sequence[int], loose: Collection[int]
+) -> Iterator[int]:
+    """Loose tokens that were taken for values, where further options could as well stand.
+
+    Args:
+        options: The options with unknown tokens.
+        places: Position of each token in the command; -1 for one that is not in it.
+        loose: Positions of tokens that may be several words or none.
+    """
+    for option in options:
+        # `sglang serve $ARGS` reads as a model, and many values take whatever comes.
+        if option.flag.nargs in ("*", "+") or places[option.place] < 0:
+            yield from (at for at in range(option.place, option.end) if at in loose)
 
 
 def known_part(config: Config, flags: FlagTable) -> Config:

@@ -202,6 +202,22 @@ def test_what_a_file_does_not_tell_is_never_valid(
     assert run(capsys, "check", "a.sh", *H100, "--env", "TP=2").code == 0
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        'sglang serve "$@"',
+        'bash -c "sglang serve $EXTRA"',
+        f"sglang serve {LLAMA} $EXTRA",
+        f"sglang serve {LLAMA} --cuda-graph-bs 1 $EXTRA",
+    ],
+)
+def test_what_may_hold_any_option_is_never_valid(
+    command: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "a.sh").write_text(command + "\n")
+    assert run(capsys, "check", "a.sh", *H100, "--family", "llama-mha").code == 2
+
+
 def test_what_does_not_matter_may_stay_open(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
