@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kvsolve.files.unknown import Unknowns
     from kvsolve.files.yaml_nodes import Node
 
-__all__ = ["OptionMapReader"]
+__all__ = ["OptionMapReader", "are_options", "is_switch"]
 
 _RECIPE = "sglang_config"
 _MODELS = frozenset({"model-path", "model"})
@@ -71,6 +71,19 @@ def _takes_many(name: str) -> bool:
     return name in _names()[2]
 
 
+def are_options(names: Sequence[str]) -> bool:
+    """Whether names, joined with dashes, are for the most part SGLang's options."""
+    if not _SIGNS.intersection(names) or _OTHERS.intersection(names):
+        return False
+    known = _names()[0]
+    return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)
+
+
+def is_switch(name: str) -> bool:
+    """Whether an option takes no value."""
+    return name in _names()[1]
+
+
 class OptionMapReader:
     """Reads mappings of options at nodes of one YAML text.
 
@@ -116,18 +129,13 @@ class OptionMapReader:
 
     def _is_options(self, node: Node, keys: Sequence[str], top: bool) -> bool:
         names = [_dashed(key.value) for key, _ in node.pairs if key.kind == SCALAR]
-        if not _SIGNS.intersection(names) or len(names) != len(node.pairs):
-            return False
-        if _OTHERS.intersection(names):
+        if len(names) != len(node.pairs) or not are_options(names):
             return False
         if not top and not _MODELS.intersection(names):
             return False  # a part of something else, such as one case of a launcher of its own
         if not self.sure and len(names) < 2:
             return False
-        if any(engine in key.lower() for key in keys for engine in _OTHER_ENGINES):
-            return False
-        known = _names()[0]
-        return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)
+        return not any(engine in key.lower() for key in keys for engine in _OTHER_ENGINES)
 
     def _recipe(self, node: Node, around: Sequence[Node], role: str) -> FoundCommand:
         """One role of a recipe; its neighbours give the image, the GPU and the environment."""

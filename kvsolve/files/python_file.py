@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from kvsolve.files.assembly import command_of_launch, shared_locked, token_of
 from kvsolve.files.found import FileError, FoundCommand, Layout, Unresolved
 from kvsolve.files.launches import is_launch, mentions_launch
+from kvsolve.files.option_maps import are_options, is_switch
 from kvsolve.files.python_strings import literal_strand
 from kvsolve.files.shell import ShellTextError, launches_in
 from kvsolve.files.shell_values import Field
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["read_python"]
 
+_MODELS = frozenset({"model-path", "model"})
 _GROWS = frozenset({"append", "extend", "insert", "remove", "pop"})
 
 
@@ -76,6 +78,8 @@ class _PythonReader:
             elif _is_text(node):
                 yield from self._text(node)
                 continue
+            elif isinstance(node, (ast.Dict, ast.Call)):
+                yield from self._options(node)
             waiting += ast.iter_child_nodes(node)
 
     def _span(self, node: ast.AST) -> tuple[int, int]:
@@ -120,6 +124,54 @@ class _PythonReader:
         plain = quote in "'\"" and self.strand.text.count(quote, start, end) == 2
         return Field(strand, first, last, quote if plain else "?", group)
 
+    def _options(self, node: ast.Dict | ast.Call) -> Iterator[FoundCommand]:
+        """Options by name: keywords of the engine's constructor, or a dictionary of them."""
+        pairs = list(_named(node))
+        names = [name.replace("_", "-") for name, _, _ in pairs]
+        if not pairs or not are_options(names) or not _MODELS.intersection(names):
+            return
+        start, _ = self._span(node)
+        group = self.strand.at[start]
+        fields = [
+            field
+            for name, (_, key, value) in zip(names, pairs, strict=True)
+            for field in self._pair(name, key, value, group)
+        ]
+        layout = Layout("flow", group, python=True, alone=True)
+        tokens = tuple(token_of(field, layout, self.unknowns) for field in fields)
+        if tokens:
+            location = self.document.location(tokens[0].start)
+            yield FoundCommand(tokens, "options", location)
+
+    def _pair(self, name: str, key: ast.AST, value: ast.expr, group: int) -> Iterator[Field]:
+        said = value.value if isinstance(value, ast.Constant) else value
+        if said is None or said is False:
+            return
+        start, end = self._span(key) if isinstance(key, ast.expr) else self._keyword(key)
+        first, last = self.strand.span(start, end)
+        option = Strand(f"--{name}", [first] * (len(name) + 2), mapped=False)
+        yield Field(option, first, last, "?", group, frozenset(), "it is a name of the program's")
+        if said is True and is_switch(name):
+            return
+        for element in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
+            yield self._value(element, group)
+
+    def _keyword(self, node: ast.AST) -> tuple[int, int]:
+        assert isinstance(node, ast.keyword)
+        start = self._index(node.lineno, node.col_offset)
+        return start, start + len(node.arg or "")
+
+    def _value(self, node: ast.expr, group: int) -> Field:
+        if _is_text(node) or not isinstance(node, (ast.Constant, ast.UnaryOp)):
+            return self._element(node, group)
+        start, end = self._span(node)
+        first, last = self.strand.span(start, end)
+        text = self.strand.part(start, end)
+        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            word = str(node.value).lower()
+            text = Strand(word, [first] * len(word), mapped=False)
+        return Field(text, first, last, "in", group)
+
     def _text(self, node: ast.AST) -> Iterator[FoundCommand]:
         start, end = self._span(node)
         if not mentions_launch(self.strand.text[start:end]):
@@ -142,6 +194,22 @@ class _PythonReader:
         place = self.strand.at[self.lines[grown[name] - 1]]
         note = Unresolved(name, f"the program changes {name} later", place)
         return FoundCommand(found.tokens, found.form, found.location, notes=(note,))
+
+
+def _named(node: ast.Dict | ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]:
+    """The names of a dictionary or of an engine's constructor, with what is given for them."""
+    if isinstance(node, ast.Dict):
+        for key, value in zip(node.keys, node.values, strict=True):
+            if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+                return
+            yield key.value, key, value
+        return
+    called = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    called = node.func.id if isinstance(node.func, ast.Name) else called
+    if called in ("Engine", "ServerArgs"):
+        for keyword in node.keywords:
+            if keyword.arg is not None:
+                yield keyword.arg, keyword, keyword.value
 
 
 def _is_text(node: ast.AST) -> bool:
