@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kvsolve.files.unknown import Unknowns
     from kvsolve.files.yaml_nodes import Node
 
-__all__ = ["OptionMapReader", "are_options", "is_switch"]
+__all__ = ["OptionMapReader", "are_options"]
 
 _RECIPE = "sglang_config"
 _MODELS = frozenset({"model-path", "model"})
@@ -77,11 +77,6 @@ def are_options(names: Sequence[str]) -> bool:
         return False
     known = _names()[0]
     return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)
-
-
-def is_switch(name: str) -> bool:
-    """Whether an option takes no value."""
-    return name in _names()[1]
 
 
 class OptionMapReader:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from kvsolve.files.assembly import command_of_launch, shared_locked, token_of
 from kvsolve.files.found import FileError, FoundCommand, Layout, Unresolved
 from kvsolve.files.launches import is_launch, mentions_launch
-from kvsolve.files.option_maps import are_options, is_switch
+from kvsolve.files.option_maps import are_options
 from kvsolve.files.python_strings import literal_strand
 from kvsolve.files.shell import ShellTextError, launches_in
 from kvsolve.files.shell_values import Field
@@ -151,7 +151,7 @@ class _PythonReader:
         first, last = self.strand.span(start, end)
         option = Strand(f"--{name}", [first] * (len(name) + 2), mapped=False)
         yield Field(option, first, last, "?", group, frozenset(), "it is a name of the program's")
-        if said is True and is_switch(name):
+        if said is True:
             return
         for element in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
             yield self._value(element, group)
@@ -167,9 +167,6 @@ class _PythonReader:
         start, end = self._span(node)
         first, last = self.strand.span(start, end)
         text = self.strand.part(start, end)
-        if isinstance(node, ast.Constant) and isinstance(node.value, bool):
-            word = str(node.value).lower()
-            text = Strand(word, [first] * len(word), mapped=False)
         return Field(text, first, last, "in", group)
 
     def _text(self, node: ast.AST) -> Iterator[FoundCommand]:
