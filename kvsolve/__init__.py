@@ -9,11 +9,13 @@ if TYPE_CHECKING:
         check,
         conflict,
         count,
+        cover,
         explain,
         iter_configs,
         matrix,
         options,
         repair,
+        sample,
         why,
     )
 
@@ -24,11 +26,13 @@ __all__ = [
     "check",
     "conflict",
     "count",
+    "cover",
     "explain",
     "iter_configs",
     "matrix",
     "options",
     "repair",
+    "sample",
     "why",
 ]
 

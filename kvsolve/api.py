@@ -7,7 +7,7 @@ an answer is the JSON of the verb. Secrets of the command are hidden in every an
 
 from kvsolve.answers.check import check
 from kvsolve.answers.conflict import conflict
-from kvsolve.answers.enumerate import count, iter_configs
+from kvsolve.answers.enumerate import count, cover, iter_configs, sample
 from kvsolve.answers.explain import explain, why
 from kvsolve.answers.matrix import matrix
 from kvsolve.answers.options import options
@@ -17,10 +17,12 @@ __all__ = [
     "check",
     "conflict",
     "count",
+    "cover",
     "explain",
     "iter_configs",
     "matrix",
     "options",
     "repair",
+    "sample",
     "why",
 ]

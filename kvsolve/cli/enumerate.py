@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from kvsolve.answers.asking import facts_of
-from kvsolve.answers.enumerate import configs_of, count_of
+from kvsolve.answers.enumerate import bounds_of, configs_of
 from kvsolve.cli.answering import emit, talk_of
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.scope import Given, freed, names_of, vary_of
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from kvsolve.answers.enumerate import Listed
     from kvsolve.session import Question
+    from kvsolve.solve.count import Count
 
 app = typer.Typer()
 _PATIENCE = 60.0
@@ -42,7 +43,7 @@ Project = Annotated[
 
 
 @app.command("list")
-@asks("text", "json", "jsonl")
+@asks("text", "json", "jsonl", "csv", "shell")
 def list_(
     asked: Asked,
     *,
@@ -56,18 +57,11 @@ def list_(
     """List every valid configuration over some flags; the others stay as given or unset."""
     from itertools import islice
 
-    from kvsolve.outputs.envelope import json_line
-    from kvsolve.outputs.words import spoken_value
+    from kvsolve.outputs.configurations import Configurations
 
-    for wanted, question, config in islice(_configs(asked, given, vary, project), most):
-        if asked.format == "text":
-            table = question.pack.flags
-            pairs = [(table.flag(d).name, v) for d, v in config.assignment.items()]
-            told = [f"{name}={spoken_value(v)}" for name, v in [*wanted.items(), *pairs]]
-            emit("  ".join(told) + "\n")
-        else:
-            found = config.to_dict()
-            emit(json_line({**found, "assignment": {**wanted, **found["assignment"]}}))
+    writer = Configurations(asked.format)
+    for wanted, question, found in islice(_configs(asked, given, vary, project), most):
+        emit(writer.line(found.argv, found.assignment, question.pack.flags, wanted))
     return 0
 
 
@@ -89,7 +83,7 @@ def _configs(
 @app.command("count")
 @asks("text", "json", "jsonl")
 def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Given = None) -> int:
-    """Count the valid configurations over some flags, exactly."""
+    """Count the valid configurations over some flags, exactly or between bounds proven in time."""
     from kvsolve.outputs.envelope import head, json_line, json_text
 
     contexts, flags = freed(asked, given, vary)
@@ -97,26 +91,34 @@ def count(asked: Asked, *, vary: Vary = None, project: Project = None, given: Gi
     counts = []
     for wanted, question in contexts:
         scope = _scope(question, flags, project, freed=bool(wanted))
-        counts.append((wanted, count_of(question, *scope, limit)))
+        counts.append((wanted, bounds_of(question, *scope, limit)))
         talk_of(question)
-    number = sum(count for _, count in counts)
+    lower, upper = (sum(getattr(c, name) for _, c in counts) for name in ("lower", "upper"))
     if asked.format == "text":
-        emit(f"{number}\n")
+        exact = f"{lower}\n"
+        emit(
+            exact if lower == upper else f"at least {lower}, at most {upper} (not exact in time)\n"
+        )
         return 0
     facts = facts_of(contexts[0][1])
     facts["facts"] = {n: None if n in contexts[0][0] else v for n, v in facts["facts"].items()}
     answer: dict[str, Any] = {
         **head(),
         **facts,
-        "count": str(number),
-        "exact": True,
-        "lower": str(number),
-        "upper": str(number),
+        "count": str(lower) if lower == upper else None,
+        "exact": lower == upper,
+        "lower": str(lower),
+        "upper": str(upper),
         "over": "representatives",
-        "contexts": [{**wanted, "count": str(count)} for wanted, count in counts],
+        "contexts": [_counted(wanted, found) for wanted, found in counts],
     }
     emit(json_line(answer) if asked.format == "jsonl" else json_text(answer))
     return 0
+
+
+def _counted(wanted: dict[str, Any], found: Count) -> dict[str, Any]:
+    count = str(found.lower) if found.exact else None
+    return {**wanted, "count": count, "lower": str(found.lower), "upper": str(found.upper)}
 
 
 def _scope(

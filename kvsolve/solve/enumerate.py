@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from math import prod
 from typing import TYPE_CHECKING
 
 from kvsolve.model.context import Config
 from kvsolve.solve.completion import Completions
-from kvsolve.solve.engines.python_constraint import solutions
-from kvsolve.solve.grid import Grid, Vary, grid_of, values_of
+from kvsolve.solve.grid import Vary, grid_of, values_of
+from kvsolve.solve.lowering.lower import lower
+from kvsolve.solve.lowering.tables import assignments
 from kvsolve.solve.network import network_of
+from kvsolve.solve.residual import assignments as residual
 from kvsolve.solve.space import spelling
+from kvsolve.solve.varying import states_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,9 +21,6 @@ if TYPE_CHECKING:
     from kvsolve.solve.check import Prepared
 
 __all__ = ["iter_configs", "iter_projected"]
-
-_BATCH = 20_000
-"""Combinations solved at once; a batch is sorted before it is given out."""
 
 
 def iter_configs(
@@ -50,32 +49,24 @@ def iter_configs(
     if wanted:
         yield from iter_projected(prepared, config, wanted, vary=vary, held=held)
         return
-    grid = grid_of(prepared, config, vary)
-    for at in assignments(grid):
-        yield grid.config_at(at)
-
-
-def assignments(grid: Grid) -> Iterator[tuple[int, ...]]:
-    """The states of all valid combinations, in order."""
-    if grid.dead:
+    lowered = lower(prepared, config, vary=states_of(vary, prepared.pack.flags))
+    if not lowered.pending:
+        for at in assignments(lowered):
+            yield lowered.config_at(at)
         return
-    sizes = [len(s) for s in grid.states]
-    split = _split(sizes)
-    rules = [(c.scope, c.allows) for c in grid.constraints]
-    early = [(s, f) for s, f in rules if all(p < split for p in s)]
-    late = [(s, f) for s, f in rules if any(p >= split for p in s)]
-    for head in product(*(range(n) for n in sizes[:split])):
-        if all(f(*(head[p] for p in scope)) for scope, f in early):
-            domains = [*([value] for value in head), *(range(n) for n in sizes[split:])]
-            yield from sorted(solutions(domains, late))
+    grid = grid_of(prepared, config, vary)
+    for at in residual(grid):
+        found = grid.config_at(at)
+        if not is_unknown(prepared, found):
+            yield found
 
 
-def _split(sizes: list[int]) -> int:
-    """How many leading flags to walk through, so that what is left is a batch."""
-    split = 0
-    while split < len(sizes) and prod(sizes[split:]) > _BATCH:
-        split += 1
-    return split
+def is_unknown(prepared: Prepared, config: Config) -> bool:
+    """Whether a fact is missing that a step needs at which upstream may stop."""
+    return any(
+        f.reason == "unknown" and prepared.judges(f.step) and prepared.decides(f.step)
+        for f in prepared.trace(config).failures
+    )
 
 
 def iter_projected(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kvsolve.solve.count import count
-from kvsolve.solve.enumerate import iter_configs
+from kvsolve.solve.enumerate import is_unknown, iter_configs
 from kvsolve.solve.grid import values_of
 from kvsolve.solve.network import network_of
 from tests.property.strategies import VALUES, Case, cases, config_at, domains, is_valid
@@ -29,7 +29,8 @@ def naive_list(case: Case, vary: list[str]) -> list[dict[str, object]]:
             given_.pop(dest, None)
             if state.typed:
                 given_[dest] = "--" + dest
-        if is_valid(case.prepared, type(case.config)(values, given_)):
+        config = type(case.config)(values, given_)
+        if is_valid(case.prepared, config) and not is_unknown(case.prepared, config):
             out.append({d: values[d] for d in order})
     return out
 

@@ -1,7 +1,7 @@
 """Exact counts, proven bounds and uniform samples of a lowered context, without listing it.
 
 An AND/OR search (Dechter and Mateescu, "AND/OR search spaces for graphical models", 2007): a flag
-is given each of its classes, what the entries then still say is split into parts that share no flag,
+is given each of its classes, what the entries then still say is split into parts that share none,
 and equal rests are counted once. What was counted is kept as a graph, from which a configuration is
 drawn with the number of ways in which each choice can be completed. Where the time is up, what was
 not looked at counts as nothing for the lower bound and as everything for the upper one.
