@@ -13,7 +13,7 @@ from kvsolve.outputs.report import Problem, Unused, relative
 from kvsolve.settings.ignores import Ignore, ignores_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from kvsolve.model.finding import CheckResult, Finding
     from kvsolve.settings.file import Ignored, Settings
@@ -26,7 +26,7 @@ class Suppressor:
 
     def __init__(self) -> None:
         self._files: dict[str, tuple[Ignore, ...]] = {}
-        self._used: set[tuple[object, str]] = set()
+        self._used: set[tuple[str, object, str]] = set()
         self._scope: dict[tuple[str, Ignored], None] = {}
 
     def read(self, file: str, text: str) -> list[Problem]:
@@ -58,37 +58,30 @@ class Suppressor:
             settings: Those that hold for its command.
             lines_of: The lines that a finding is about, beside that of its location.
         """
-        here = [i for i in self._files.get(_file(result), ()) if not i.mistake]
-        filed = list(_matching(settings, _file(result)))
-        if settings:
-            self._scope |= dict.fromkeys((settings.file, ignored) for ignored in filed)
+        file, outer = _file(result), settings.file if settings else ""
+        here = [i for i in self._files.get(file, ()) if not i.mistake]
+        filed = list(_matching(settings, file))
+        self._scope |= dict.fromkeys((outer, ignored) for ignored in filed)
         if not here and not filed:
             return result
         findings = []
         for finding in result.findings:
             lines = _lines(result, finding, lines_of)
-            why = self._inside(finding, here, lines) or self._outside(finding, filed)
-            findings.append(replace(finding, suppressed=why) if why else finding)
+            near = [i for i in here if any(i.first <= line <= i.last for line in lines)]
+            # All that fit are in use, not only the one that is named as the reason.
+            fits = [*self._fitting(file, near, finding), *self._fitting(outer, filed, finding)]
+            findings.append(replace(finding, suppressed=fits[0]) if fits else finding)
         return replace(result, findings=tuple(findings))
 
-    def _inside(
-        self, finding: Finding, ignores: list[Ignore], lines: Collection[int]
-    ) -> Suppression | None:
-        found = None
+    def _fitting(
+        self, file: str, ignores: Iterable[Ignore | Ignored], finding: Finding
+    ) -> Iterator[Suppression]:
         for ignore in ignores:
-            if any(ignore.first <= line <= ignore.last for line in lines):
-                for code in _named(ignore.codes, finding):
-                    self._used.add((ignore, code))
-                    found = found or Suppression(ignore.by, ignore.reason)
-        return found
-
-    def _outside(self, finding: Finding, ignores: list[Ignored]) -> Suppression | None:
-        found = None
-        for ignored in ignores:
-            for code in _named(ignored.codes, finding):
-                self._used.add((ignored, code))
-                found = found or Suppression("config", ignored.reason)
-        return found
+            for code in ignore.codes:
+                if code in (finding.code, finding.slug):
+                    self._used.add((file, ignore, code))
+                    by = ignore.by if isinstance(ignore, Ignore) else "config"
+                    yield Suppression(by, ignore.reason)
 
     def unused(self) -> Iterator[Unused]:
         """The suppressions seen that suppress nothing."""
@@ -96,11 +89,11 @@ class Suppressor:
             for ignore in ignores:
                 place = Location(file, ignore.line, ignore.column)
                 for code in ignore.codes if not ignore.mistake else ():
-                    if (ignore, code) not in self._used:
+                    if (file, ignore, code) not in self._used:
                         yield Unused(place, code, ignore.reason)
         for file, ignored in self._scope:
             for code in ignored.codes:
-                if (ignored, code) not in self._used:
+                if (file, ignored, code) not in self._used:
                     # Another run over more files may need it.
                     place = Location(relative(file), 1, 1)
                     yield Unused(place, code, ignored.reason, Severity.NOTE)
@@ -108,10 +101,6 @@ class Suppressor:
 
 def _file(result: CheckResult) -> str:
     return result.source.file if result.source else ""
-
-
-def _named(codes: tuple[str, ...], finding: Finding) -> Iterator[str]:
-    return (code for code in codes if code in (finding.code, finding.slug))
 
 
 def _lines(
