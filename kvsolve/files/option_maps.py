@@ -41,6 +41,8 @@ _OTHERS = frozenset({
 })  # fmt: skip
 """Options of other engines; one of them among the keys, and the mapping is not for SGLang."""
 _KNOWN_SHARE = 0.6
+_LARGEST = 10_000
+"""Parts of a value that is a mapping or a list."""
 _OTHER_ENGINES = ("vllm", "trtllm", "tensorrt", "llama_cpp", "tgi", "lmdeploy")
 
 
@@ -219,15 +221,25 @@ class OptionMapReader:
         else:
             yield self._value(value, meant, layout, "")
 
+    def _json(self, node: Node) -> str:
+        try:
+            return json.dumps(_plain(node, [_LARGEST]))
+        except (_TooLargeError, RecursionError, ValueError):
+            return self.unknowns.mark("{...}", "it is too large, or holds itself")
+
     def _value(self, node: Node, meant: Any, layout: Layout, locked: str) -> Token:
         start, end = self.source.span(node.start, node.end)
         if node.kind != SCALAR:
-            text, locked = json.dumps(_plain(node)), "a mapping is one value"
+            text, locked = self._json(node), "a mapping is one value"
         else:
             text = str(meant).lower() if isinstance(meant, bool) else str(meant)
         unknown = "; ".join(self.unknowns.reasons(text)) if has_unknown(text) else ""
         written = self.unknowns.written(text)
         return Token(written, start, end, layout, node.style, unknown, unknown or locked)
+
+
+class _TooLargeError(Exception):
+    """A value is larger than any option's."""
 
 
 def _spread(root: Node, role: str, tokens: Sequence[Token]) -> tuple[Token, ...]:
@@ -264,9 +276,13 @@ def _meant(node: Node) -> Any:
     return made if isinstance(made, (bool, int, float, str)) or made is None else node.value
 
 
-def _plain(node: Node, depth: int = 0) -> Any:
-    if node.kind == SCALAR or depth > 20:
+def _plain(node: Node, budget: list[int]) -> Any:
+    """A value as JSON has it; aliases are written out, as the release reads them."""
+    budget[0] -= 1
+    if budget[0] < 0:
+        raise _TooLargeError
+    if node.kind == SCALAR:
         return _meant(node)
     if node.kind == SEQUENCE:
-        return [_plain(item, depth + 1) for item in node.items]
-    return {key.value: _plain(value, depth + 1) for key, value in node.pairs}
+        return [_plain(item, budget) for item in node.items]
+    return {key.value: _plain(value, budget) for key, value in node.pairs}

@@ -74,6 +74,19 @@ def test_aliases_are_not_copied() -> None:
     assert len(found("\n".join(rows))) == 1
 
 
+def test_a_value_of_aliases_is_bounded() -> None:
+    rows = ["model-path: m", "tp-size: 2", "hisparse-config:", "  a0: &a0 [1]"]
+    rows += [f"  a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 40)]
+    (command,) = found("\n".join(rows), sure=True)
+    assert [u.reason for u in command.unresolved] == ["it is too large, or holds itself"]
+
+
+def test_a_value_that_holds_itself_is_unknown() -> None:
+    text = "model-path: m\ntp-size: 2\nhisparse-config: &a {x: *a}\n"
+    (command,) = found(text, sure=True)
+    assert [u.reason for u in command.unresolved] == ["it is too large, or holds itself"]
+
+
 def test_merged_services_share_their_words() -> None:
     text = (
         "x-a: &a\n  image: x\n  command: [sglang, serve, m, --tp, '2']\n"
