@@ -78,6 +78,8 @@ def lint_release(
     release: str,
     contexts: Sequence[Profiles],
     say: Callable[[str], None] = lambda _: None,
+    *,
+    whole: bool = True,
 ) -> dict[str, Any]:
     """Faults of a pack: curated entries that never fire, remedies that never help.
 
@@ -85,6 +87,7 @@ def lint_release(
         release: The pack.
         contexts: Profiles to look at; the search ends when every entry has shown itself.
         say: Told of the progress.
+        whole: These are all contexts there are; otherwise what was not seen to happen is open.
     """
     from kvsolve.packs.pack import load_pack
 
@@ -101,7 +104,7 @@ def lint_release(
         for context, seen in zip(batch, answers, strict=True):
             for one in seen:
                 found[one.code][context] = one
-    remarks = [one for code, seen in found.items() for one in _remarks(code, seen)]
+    remarks = [one for code, seen in found.items() for one in _remarks(code, seen, whole)]
     looked_at = {context for seen in found.values() for context in seen}
     return {
         "sglang": release,
@@ -173,25 +176,30 @@ def _failing(seen: dict[Profiles, Seen]) -> dict[str, Mapping[str, Any]]:
     return {name: led_to for name, led_to in first.items() if name not in helped}
 
 
-def _remarks(code: str, seen: dict[Profiles, Seen]) -> Iterator[dict[str, Any]]:
-    reached = {one.reach for one in seen.values()}
-    if not reached & {"implied", "alone"}:
-        kind = (
-            "open" if "open" in reached else "shadowed" if "shadowed" in reached else "never-fires"
-        )
+def _remarks(code: str, seen: dict[Profiles, Seen], whole: bool) -> Iterator[dict[str, Any]]:
+    reached = [one.reach for one in seen.values()]
+    fired = sum(reach in ("implied", "alone") for reach in reached)
+    if not fired:
+        never = set(reached) == {"never"} and whole
         yield {
-            "kind": kind,
+            "kind": "never-fires" if never else "shadowed" if _is_late(reached, whole) else "open",
             "code": code,
             "values": [],
             "codes": [],
             "proof": "search",
             "witness": None,
             "detail": f"in none of {len(seen)} contexts",
-            "fault": kind == "never-fires",
+            "fault": never,
         }
     failing = _failing(seen)
     for (gpu, model), one in seen.items():
         told = dict(one.ways)
         for name, first in failing.items():
             if told.get(name) is first:
-                yield {**first, "context": {"gpu": gpu, "model": model}}
+                sure = whole or fired >= _ENOUGH
+                yield {**first, "fault": sure, "context": {"gpu": gpu, "model": model}}
+
+
+def _is_late(reached: Sequence[str], whole: bool) -> bool:
+    """Whether others come before an entry in every context in which it could fire."""
+    return whole and "shadowed" in reached and "open" not in reached

@@ -99,7 +99,10 @@ def _release(asked: Asked, most: int | None) -> dict[str, Any]:
 
     release = load_pack(asked.sglang or newest()).release
     chosen = profiles([asked.gpu] if asked.gpu else (), [asked.family] if asked.family else ())
-    return lint_release(release, chosen[:most], lambda text: print(text, file=sys.stderr))
+    whole = not asked.gpu and not asked.family and (most is None or most >= len(chosen))
+    return lint_release(
+        release, chosen[:most], lambda text: print(text, file=sys.stderr), whole=whole
+    )
 
 
 def _render(style: str, found: dict[str, Any], *, every: bool) -> str:

@@ -23,7 +23,7 @@ _BETWEEN = re.compile(rf",? or (?=(?:{_VERBS})\b)|, (?=(?:{_VERBS})\b)|; ", re.I
 _PARTS = re.compile(rf",? and (?=(?:{_VERBS})\b|--[a-z0-9-]+ to )", re.IGNORECASE)
 _FLAG = re.compile(r"--[a-z0-9][a-z0-9-]*")
 _ASIDE = re.compile(
-    r" ?\([^)]*\)|:.*$|, (?:so|where|which|because|as) .*$|(?<=\w) (?:for|on|with) .*$"
+    r" ?\([^)]*\)|:.*$|, (?:so|where|which|because|as) .*$|(?<=\w) (?:for|on|with(?!.*--)) .*$"
 )
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _REMOVES = frozenset({"drop", "remove", "leave"})

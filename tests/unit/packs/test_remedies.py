@@ -64,6 +64,7 @@ def test_the_ways_out_of_a_remedy(remedy, edits):
         "Leave --page-size as it is.",
         "Set --kv-cache-dtype to nonsense.",
         "Drop --no-such-flag.",
+        "Add --is-embedding with --page-size equal to --dcp-size.",
         "Install FlashInfer 0.6 or newer.",
     ],
 )
