@@ -17,7 +17,8 @@ _LAUNCH = re.compile(
     r"-m[\s\\]*sglang\.launch_server\b|-m[\s\\]*dynamo\.sglang\b"
     r"|\bsglang[\s\\]+serve\b|launch_server\.py\b"
 )
-_PROSE = re.compile(r"[A-Z][a-z]+[,:]?|the|to|and|with|using")
+_SENTENCE = re.compile(r"[A-Z][a-z]+[,:]?")
+_PROSE = frozenset({"the", "to", "and", "with", "using", "a", "of"})
 _SPEAK = frozenset({
     "echo", "printf", "print", "grep", "egrep", "rg", "pgrep", "pkill", "killall", "sed", "awk",
     "ps", "log", "info", "warn", "error", "git", "alias", "test", "[", "man", "which", "pip",
@@ -48,7 +49,8 @@ def is_launch(texts: Sequence[str]) -> bool:
     except NoLaunchError:
         return False
     if found.entry != "options":
-        return not any(_PROSE.fullmatch(text) for text in found.program)
+        sentence = bool(found.program) and _SENTENCE.fullmatch(found.program[0])
+        return not sentence and _PROSE.isdisjoint(found.program)
     return bool(found.program) and any(t.startswith("--model") for t in found.argv)
 
 

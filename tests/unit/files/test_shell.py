@@ -52,6 +52,7 @@ def options(text: str, told: dict[str, str] | None = None) -> list[str]:
         ("CMD='sglang serve m --tp 8'\neval \"$CMD\"", ["--tp", "8"]),
         ("CMD='sglang serve m --tp 8'\n$CMD --x", ["--tp", "8", "--x"]),
         ("ssh host 'sglang serve m --tp 8'", ["--tp", "8"]),
+        ("docker run --name Llama x/sglang:1 sglang serve m --tp 8", ["--tp", "8"]),
         ("tmux send-keys -t a \"sglang serve m --tp 8\" C-m", ["--tp", "8"]),
     ],
 )  # fmt: skip
