@@ -85,6 +85,26 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
             f"count --gpu h100 --vary kv-cache-dtype --vary attention-backend -- {_MODEL}",
         ),
     ),
+    "sample": (
+        Example(
+            "Five valid configurations at random, the same for the same seed",
+            f"sample --gpu h100 --vary kv-cache-dtype --vary page-size=1,64 -n 5 -- {_MODEL}",
+        ),
+    ),
+    "cover": (
+        Example(
+            "Few commands that try every pair of values that goes together",
+            "cover --gpu h100 --vary kv-cache-dtype=auto,fp8_e4m3 --vary page-size=1,64"
+            f" --format shell -- {_MODEL}",
+        ),
+    ),
+    "export": (
+        Example(
+            "The constraints around two flags, for another solver",
+            "export --gpu h100 --to minizinc --vary kv-cache-dtype --vary page-size=1,64"
+            f" -- {_MODEL}",
+        ),
+    ),
     "matrix": (
         Example(
             "Which KV dtypes go with which GPUs",

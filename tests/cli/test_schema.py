@@ -48,6 +48,8 @@ RUNS: list[tuple[str, tuple[str, ...]]] = [
     ("options", ("options", *H100, "kv-cache-dtype", "page-size", "--", *PLAIN)),
     ("count", ("count", *H100, *VARY, "--", *PLAIN)),
     ("matrix", ("matrix", "--sglang", "0.5.18", "--given", f"model-path={LLAMA}", *AXES)),
+    ("count", ("count", "--sglang", "0.5.18", *VARY, "--vary", "gpu=h100,b200", "--", *PLAIN)),
+    ("cover", ("cover", *H100, *VARY, "--", *PLAIN)),
     ("matrix", ("matrix", *LLAMA_ON_H100, *FULL)),
     ("matrix", ("matrix", "--sglang", "0.5.18", "--family", "llama-mha", *BY)),
     ("graph", ("graph", *LLAMA_ON_H100, "--flag", "kv-cache-dtype")),
@@ -59,6 +61,7 @@ RUNS: list[tuple[str, tuple[str, ...]]] = [
 ]
 LINES: list[tuple[str, tuple[str, ...]]] = [
     ("list", ("list", *H100, *VARY, "--", *PLAIN)),
+    ("sample", ("sample", *H100, *VARY, "-n", "3", "--", *PLAIN)),
 ]
 
 
@@ -144,7 +147,7 @@ def test_a_schema_can_be_printed_by_name(name: str, capsys: Capture) -> None:
 
 
 def test_each_verb_that_prints_json_has_one() -> None:
-    without = {"schema", "mcp", "upstream"}
+    without = {"schema", "mcp", "upstream", "export"}
     assert set(answers()) >= {*VERBS} - without
 
 
