@@ -73,8 +73,8 @@ def main() -> None:
     explorer = Explorer(probe, wanted, again=True)
     found = results(explorer, islice(settings(), options.settings))
     lines = [
-        "# Written by `python -m conformance.unmet_entries`: entries that nothing is known to meet,",
-        "# why, and in how many settings of machine and model",
+        "# Written by `python -m conformance.unmet_entries`: entries that nothing is known to meet",
+        "# and why, with the number of settings of machine and model that were searched",
         *rows(options.release, found, kinds),
     ]
     path = constraints_directory() / "sglang" / "unmet.toml"
