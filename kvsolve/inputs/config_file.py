@@ -62,7 +62,7 @@ def merge_config_file(
         read: Reads a YAML file; :func:`read_yaml` when not given.
 
     Raises:
-        ConfigFileError: The file is not there or cannot be read, or no YAML reader is installed.
+        ConfigFileError: The file is not there or cannot be read.
     """
     places = [i for i, token in enumerate(argv) if token == _OPTION]
     if not places:
@@ -185,7 +185,7 @@ def read_yaml(path: Path) -> Any:
     """The content of a YAML file, read as upstream's reader (YAML 1.1) does.
 
     Raises:
-        ConfigFileError: The file cannot be read, or no YAML reader is installed.
+        ConfigFileError: The file cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -194,29 +194,10 @@ def read_yaml(path: Path) -> Any:
         raise ConfigFileError(f"The --config file {path} cannot be read: {told}.") from error
     except UnicodeDecodeError as error:
         raise ConfigFileError(f"The --config file {path} is not UTF-8 text.") from error
-    load, failure = _yaml_reader(path)
+    import yaml
+
     try:
-        return load(text)
-    except failure as error:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
         problem = " ".join(str(error).split())
         raise ConfigFileError(f"The --config file {path} is no YAML: {problem}.") from error
-
-
-def _yaml_reader(path: Path) -> tuple[Callable[[str], Any], type[Exception]]:
-    try:
-        import yaml
-
-        return yaml.safe_load, yaml.YAMLError
-    except ImportError:
-        pass
-    try:
-        from ruamel.yaml import YAML
-        from ruamel.yaml.error import YAMLError
-
-        reader = YAML(typ="safe", pure=True)
-        reader.version = (1, 1)
-        return reader.load, YAMLError
-    except ImportError:
-        raise ConfigFileError(
-            f"Reading the --config file {path} needs PyYAML, which is not installed."
-        ) from None

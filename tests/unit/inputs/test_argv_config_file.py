@@ -143,12 +143,3 @@ def test_a_file_that_is_no_yaml_gives_one_sentence(tmp_path: Path, content: byte
 def test_a_missing_file_gives_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ConfigFileError, match="cannot be read"):
         merge_config_file(["--config", str(tmp_path / "none.yaml")], table("0.5.18"))
-
-
-def test_a_missing_yaml_reader_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "a.yaml"
-    path.write_text("a: 1", encoding="utf-8")
-    for name in ("yaml", "ruamel.yaml"):
-        monkeypatch.setitem(__import__("sys").modules, name, None)
-    with pytest.raises(ConfigFileError, match=r"kvsolve\[yaml\]"):
-        read_yaml(path)
