@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from math import prod
 from typing import TYPE_CHECKING
 
 from kvsolve.errors import KvsolveError
 from kvsolve.model.noun import dataclass
-from kvsolve.solve.grid import values_of
+from kvsolve.solve.domains import domain_of
 from kvsolve.solve.lowering.counting import Counting
+from kvsolve.solve.lowering.feasible import Feasible
 from kvsolve.solve.lowering.lower import Lowered, lower
 from kvsolve.solve.lowering.projection import projection
 from kvsolve.solve.network import network_of
@@ -76,7 +78,21 @@ def bounds(
         return Count(good.bit_count(), total - bad.bit_count())
     lowered = lower(prepared, config, vary=states_of(vary, prepared.pack.flags))
     counting = Counting(lowered, deadline)
-    return Count(counting.lower, counting.upper)
+    lower_bound = counting.lower
+    if not counting.exact and not lower_bound:
+        lower_bound = _of_one(lowered)
+    return Count(lower_bound, counting.upper)
+
+
+def _of_one(lowered: Lowered) -> int:
+    """How many configurations are as valid as one that is found: those with values alike."""
+    with Feasible(lowered) as feasible:
+        chosen = feasible.find()
+        if chosen is None:
+            return 0
+        own = zip(lowered.classes, chosen, strict=True)
+        # Of a class, a pending entry vouches for no more than was asked.
+        return 1 if lowered.pending else prod(one[n].bit_count() for one, n in own)
 
 
 def helped(
@@ -87,7 +103,7 @@ def helped(
     helping = set(vary) or {d for d in network.dests if d not in config.given}
     fixed = set(held) | {flags.by_spelling(s).dest for s in flags.required}
     chosen = {
-        dest: values_of(dest, config, flags, network)
+        dest: domain_of(dest, config, flags, network.literals).states
         for dest in flags.fields
         if dest in helping and dest not in fixed and flags.by_dest(dest)
     }

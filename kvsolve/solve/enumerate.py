@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.context import Config
 from kvsolve.solve.completion import Completions
+from kvsolve.solve.count import helped
 from kvsolve.solve.grid import Vary, grid_of, values_of
+from kvsolve.solve.lowering.feasible import Feasible
 from kvsolve.solve.lowering.lower import lower
 from kvsolve.solve.lowering.tables import assignments
 from kvsolve.solve.network import network_of
@@ -16,9 +18,10 @@ from kvsolve.solve.space import spelling
 from kvsolve.solve.varying import states_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from kvsolve.solve.check import Prepared
+    from kvsolve.solve.domains import State
 
 __all__ = ["iter_configs", "iter_projected"]
 
@@ -94,8 +97,36 @@ def iter_projected(
             if domain is not None:
                 fixed[dest] = domain.states.index(state)
         found = shared.cheapest(fixed)
-        if found is not None:
-            yield _typed(shared.space.changed(found.changes), prepared)
+        if found is None:
+            continue
+        best: Config | None = shared.space.changed(found.changes)
+        if is_unknown(prepared, shared.space.changed(found.changes)):
+            # The cheapest that nothing refuses is in doubt; another one may not be.
+            best = _surely(prepared, config, dict(zip(dests, combination, strict=True)), vary, held)
+        if best is not None:
+            yield _typed(best, prepared)
+
+
+def _surely(
+    prepared: Prepared,
+    config: Config,
+    fixed: Mapping[str, State],
+    vary: Vary,
+    held: Iterable[str],
+) -> Config | None:
+    """Some valid configuration with flags in these states, of which nothing is unknown."""
+    lowered = helped(prepared, config, fixed, vary, held)
+    lowered = lower(
+        prepared,
+        config,
+        vary={
+            dest: (fixed[dest],) if dest in fixed else states
+            for dest, states in zip(lowered.dests, lowered.states, strict=True)
+        },
+    )
+    with Feasible(lowered) as feasible:
+        chosen = feasible.find()
+        return None if chosen is None else lowered.config_at(feasible.clauses.first_states(chosen))
 
 
 def _typed(config: Config, prepared: Prepared) -> Config:
