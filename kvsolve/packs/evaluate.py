@@ -19,7 +19,16 @@ from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Failure", "Interpreter", "NotReached", "Trace", "Write", "interpret"]
+__all__ = [
+    "Failure",
+    "Interpreter",
+    "NotReached",
+    "Trace",
+    "Undefined",
+    "Write",
+    "interpret",
+    "run_step",
+]
 
 
 class NotReached(Exception):
@@ -73,7 +82,7 @@ class Trace:
         return min([*self.refusals[:1], *crashes[:1]], default=None)
 
 
-class _Undefined:
+class Undefined:
     """The value of a slot that a failure left undefined, and the reason."""
 
     __slots__ = ("error",)
@@ -127,7 +136,7 @@ class Interpreter:
 
     def _ref(self, name: str, version: int) -> Any:
         value = self.slots[name, version]
-        if isinstance(value, _Undefined):
+        if isinstance(value, Undefined):
             if isinstance(value.error, Unknown):
                 raise value.error
             raise NotReached(name)
@@ -255,22 +264,31 @@ def interpret(program: Program, values: Mapping[str, Any], facts: Mapping[str, A
     interpreter = Interpreter(slots, facts)
     trace = Trace()
     for number, step in enumerate(program.steps):
-        _run_step(number, step, interpreter, versions, trace)
+        version = versions.get(step.name, 0) if isinstance(step, (Let, Set)) else 0
+        run_step(number, step, interpreter, version, trace)
         interpreter.bound.clear()
+        if isinstance(step, (Let, Set)):
+            versions[step.name] = version + 1
     written = {step.name for step in program.steps if isinstance(step, Set)}
     trace.values = {
         name: value
         for name, version in versions.items()
-        if name in written and not isinstance(value := slots[name, version], _Undefined)
+        if name in written and not isinstance(value := slots[name, version], Undefined)
     }
     return trace
 
 
-def _run_step(
-    number: int, step: Any, run: Interpreter, versions: dict[str, int], trace: Trace
-) -> None:
+def run_step(number: int, step: Any, run: Interpreter, version: int, trace: Trace) -> None:
+    """Run one step.
+
+    Args:
+        number: Its position.
+        step: What to run.
+        run: Has the slots; a step that writes one adds its next version.
+        version: That of the step's slot before it.
+        trace: Told what happens.
+    """
     named = isinstance(step, (Let, Set))
-    version = versions.get(step.name, 0) if named else 0
     before = run.slots.get((step.name, version)) if named else None
     after: Any = before
     try:
@@ -280,12 +298,11 @@ def _run_step(
             else:
                 after = run.value(step.value)
                 if isinstance(step, Set):
-                    shown = None if isinstance(before, _Undefined) else before
+                    shown = None if isinstance(before, Undefined) else before
                     trace.writes.append(Write(number, shown, after))
     except (Crash, Unknown, NotReached) as error:
         reason = {Crash: "crash", Unknown: "unknown"}.get(type(error), "not_reached")
         trace.failures.append(Failure(number, reason, str(error.args[0])))
-        after = _Undefined(error)
+        after = Undefined(error)
     if named:
-        versions[step.name] = version + 1
         run.slots[step.name, version + 1] = after

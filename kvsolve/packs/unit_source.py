@@ -68,6 +68,8 @@ class UnitWriter(ProgramWriter):
 
     Attributes:
         unit_of: For each step the unit that it belongs to.
+        cells: Slot at its version -> its cell.
+        term_cells: Unit of a shared term -> the term's cell.
     """
 
     def __init__(self, program: Program, largest: int, dear: int) -> None:
@@ -75,6 +77,7 @@ class UnitWriter(ProgramWriter):
         super().__init__(program)
         self.largest, self.dear = largest, dear
         self.cells: dict[tuple[str, int], int] = {}
+        self.term_cells: dict[int, int] = {}
         self.size = 0
         self.unit_of: list[int] = []
         self.units: list[_Unit] = []
@@ -168,6 +171,7 @@ class UnitWriter(ProgramWriter):
         # What goes wrong here goes wrong where the value is used, if it is.
         unit.lines += _guarded(f"v = {body}", "v") if risky else [f"v = {body}"]
         unit.writes.append((cell, "v", ""))
+        self.term_cells[len(self.units) - 1] = cell
         self.writer.given[term] = lambda used: self.read_value(cell, risky, used)
 
     def read_value(self, cell: int, risky: bool, used: bool) -> str:

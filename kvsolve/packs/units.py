@@ -15,8 +15,9 @@ from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kvsolve.packs.compile import SCOPE, UNSET, Unknowable, without_lines
+from kvsolve.packs.compile import SCOPE, UNSET, without_lines
 from kvsolve.packs.evaluate import Failure, Trace
+from kvsolve.packs.unlike import unlike
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -25,33 +26,9 @@ if TYPE_CHECKING:
     from kvsolve.model.program import Program
     from kvsolve.packs.compile import FactTable
     from kvsolve.packs.evaluate import Write
+    from kvsolve.packs.exact_units import Steps
 
 __all__ = ["Baseline", "Units", "compile_units"]
-
-
-def unlike(a: Any, b: Any) -> bool:
-    """Whether any expression could tell two values apart; errs on the side of yes."""
-    kind = type(a)
-    if a is b or kind is not type(b):
-        return a is not b
-    if kind in _PLAIN:
-        return bool(a != b)
-    if kind in (list, tuple):
-        if a != b:
-            return True
-        # Equal items may still differ in type; of plain ones that is all, and compared in one go.
-        kinds = list(map(type, a))
-        return kinds != list(map(type, b)) or (
-            not _PLAIN.issuperset(kinds) and any(map(unlike, a, b))
-        )
-    if kind is dict:
-        return unlike(list(a), list(b)) or unlike(list(a.values()), list(b.values()))
-    if kind is float:  # 0.0 is equal to -0.0
-        return repr(a) != repr(b)
-    return a.label != b.label if kind is Unknowable else True
-
-
-_PLAIN = frozenset([str, int, bool, type(None), bytes])
 
 
 class _Layout(NamedTuple):
@@ -62,12 +39,16 @@ class _Layout(NamedTuple):
         readers: For each cell the units that read it.
         parsed: Flag -> the cell of its value as parsed.
         typed: Flag -> the cell of its value as typed.
+        cells: Slot at its version -> its cell, where more than one unit needs it.
+        terms: Unit of a shared term -> the term's cell.
     """
 
     unit_of: tuple[int, ...]
     readers: tuple[tuple[int, ...], ...]
     parsed: dict[str, int]
     typed: dict[str, int]
+    cells: dict[tuple[str, int], int]
+    terms: dict[int, int]
 
 
 class Units:
@@ -79,6 +60,7 @@ class Units:
         exec(code, scope)  # our own output from checked terms, as in packs.compile
         self.functions: tuple[Callable[..., None], ...] = scope["units"]
         self.fix: Callable[[list[Any], FactTable], None] = scope["fix"]
+        self._steps: Steps | None = None
 
     def marshal(self) -> bytes:
         """The code and its layout, for a cache that this Python version alone can read."""
@@ -88,6 +70,14 @@ class Units:
     def unmarshal(cls, data: bytes | memoryview) -> Units:
         """The inverse of :meth:`marshal`."""
         return cls(*marshal.loads(data))
+
+    def steps(self, program: Program) -> Steps:
+        """What interpreting some of the units needs; kept, as the program is always the same."""
+        if self._steps is None:
+            from kvsolve.packs.exact_units import Steps
+
+            self._steps = Steps(program, self)
+        return self._steps
 
     def baseline(
         self, values: Mapping[str, Any], given: Collection[str], facts: FactTable
@@ -147,11 +137,8 @@ class Baseline:
             values: Value of each flag as parsed.
             given: Flags that were typed.
         """
-        units, cells = self._units, self._cells.copy()
-        marks = bytearray(len(units.functions))
-        for cell in self._change(values, given, cells):
-            for unit in units.layout.readers[cell]:
-                marks[unit] = 1
+        units = self._units
+        cells, marks = self._begun(values, given)
         trace = self.trace
         refusals: list[int] = []
         writes: list[Write] = []
@@ -166,16 +153,49 @@ class Baseline:
                 at = following(1, at + 1)
         except Exception:
             return None
-        # Units that ran have told anew what they do; of the others the baseline's word stands.
-        unit_of = units.layout.unit_of
-        refusals += [step for step in trace.refusals if not marks[unit_of[step]]]
-        writes += [write for write in trace.writes if not marks[unit_of[write.step]]]
         failures = [Failure(step, "unknown", label) for step, label in unknown]
-        failures += [f for f in trace.failures if not marks[unit_of[f.step]]]
-        refusals.sort()
-        writes.sort()  # by step: none writes twice, so no value is ever compared
-        failures.sort(key=_step_of)
-        return Trace(refusals, writes, failures, final)
+        return self._told(Trace(refusals, writes, failures, final), marks)
+
+    def exact(self, values: Mapping[str, Any], given: Collection[str], program: Program) -> Trace:
+        """Run a configuration whatever it meets: the interpreter tells what :meth:`attempt` cannot.
+
+        Args:
+            values: Value of each flag as parsed.
+            given: Flags that were typed.
+            program: What the units were cut from.
+        """
+        from kvsolve.packs.exact_units import ExactRun
+
+        cells, marks = self._begun(values, given)
+        steps, final = self._units.steps(program), self.trace.values.copy()
+        run = ExactRun(self._units, steps, cells, marks, self._facts, final)
+        return self._told(run.run(), marks)
+
+    def _begun(
+        self, values: Mapping[str, Any], given: Collection[str]
+    ) -> tuple[list[Any], bytearray]:
+        """The cells with what differs, and marks of the units that read them."""
+        cells, marks = self._cells.copy(), bytearray(len(self._units.functions))
+        for cell in self._change(values, given, cells):
+            for unit in self._units.layout.readers[cell]:
+                marks[unit] = 1
+        return cells, marks
+
+    def _told(self, new: Trace, marks: bytearray) -> Trace:
+        """The whole trace: units that ran told anew what they do; else the baseline's word stands.
+
+        Args:
+            new: What the units that ran told; it is completed.
+            marks: Which these are.
+        """
+        unit_of, old = self._units.layout.unit_of, self.trace
+        new.refusals += [step for step in old.refusals if not marks[unit_of[step]]]
+        new.writes += [write for write in old.writes if not marks[unit_of[write.step]]]
+        new.failures += [f for f in old.failures if not marks[unit_of[f.step]]]
+        new.refusals.sort()
+        new.writes.sort()  # by step: none writes twice, so no value is ever compared
+        new.failures.sort(key=_step_of)
+        return new
 
     def _change(
         self, values: Mapping[str, Any], given: Collection[str], cells: list[Any]
@@ -229,5 +249,5 @@ def compile_units(program: Program, *, largest: int = _LARGEST, dear: int = _DEA
     code = compile(writer.source(), "<kvsolve units>", "exec")
     parsed, typed = writer.inputs_by_flag()
     readers = tuple(tuple(units) for units in writer.readers())
-    layout = (tuple(writer.unit_of), readers, parsed, typed)
+    layout = (tuple(writer.unit_of), readers, parsed, typed, writer.cells, writer.term_cells)
     return Units(code, layout)

@@ -71,10 +71,11 @@ class Prepared:
                 self._set_baseline(config, make=self.pack.runs >= _OF_RELEASE)
         if self._baseline is not None:
             found = self._baseline.attempt(config.values, config.given)
-            # A run that crashes or lacks a fact is told by the whole program, so that what is said
-            # does not depend on how often a context was used.
-            if found is not None:
-                return found
+            # What a crash or a missing fact leaves in doubt, the interpreter tells step by step;
+            # what is said does not depend on how often a context was used.
+            if found is None:
+                found = self._baseline.exact(config.values, config.given, self.pack.program)
+            return found
         return self.pack.compiled.run(config.values, config.given, self.facts)
 
     def expect_many(self, config: Config) -> None:

@@ -47,7 +47,7 @@ def by_context(release: str) -> Iterator[tuple[Prepared, list[Config]]]:
 
 @pytest.mark.parametrize("release", [RELEASES[2], RELEASES[-1]])
 def test_whole_runs_and_runs_from_a_baseline_agree_with_the_interpreter(release: str) -> None:
-    compared = 0
+    compared = crashed = 0
     for prepared, configs in by_context(release):
         units = prepared.pack.units(make=True)
         assert units is not None
@@ -61,8 +61,12 @@ def test_whole_runs_and_runs_from_a_baseline_agree_with_the_interpreter(release:
             if found is not None and whole is not None:
                 assert told(found) == told(whole)
                 compared += 1
-            if number < INTERPRETED:
+            if whole is None or number < INTERPRETED:
                 slots = initial_slots(config.values, config.given)
                 exact = interpret(prepared.pack.program, slots, prepared.facts)
                 assert exact.failures if whole is None else told(whole) == told(exact)
+                mixed = baseline.exact(config.values, config.given, prepared.pack.program)
+                assert told(mixed) == told(exact)
+                crashed += whole is None
     assert compared > CONTEXTS * CONFIGURATIONS // 2
+    assert crashed

@@ -131,6 +131,7 @@ def test_a_run_from_a_baseline_gives_the_interpreted_trace(
             assert full.failures or in_doubt(program, known)
         else:
             assert told(found) == told(full)
+        assert told(baseline.exact(values, given_, program)) == told(full)
 
 
 @settings(max_examples=300)
