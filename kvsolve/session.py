@@ -27,6 +27,7 @@ from kvsolve.inputs.models import (
     resolve_model,
 )
 from kvsolve.inputs.problems import ParseProblem
+from kvsolve.inputs.serving_machine import taken_for_granted
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, Kind, ProfileVerdict, Verdict
 from kvsolve.model.noun import dataclass
@@ -216,7 +217,8 @@ class Session:
         answer = results[0] if len(results) == 1 else _merged(results, request)
         if question.doubts:
             answer = _in_doubt(answer, question.doubts)
-        return replace(answer, ident=request.ident)
+        taken = tuple(taken_for_granted(question.config).sentences())
+        return replace(answer, ident=request.ident, taken_for_granted=taken)
 
     def _contexts(
         self, request: Request, pack: Pack, config: Config, env: Mapping[str, str]
@@ -241,6 +243,7 @@ class Session:
         gpu: GpuProfile,
         model: ResolvedModel,
     ) -> Prepared:
+        taken = taken_for_granted(config)
         overrides = _text(config, "json_model_override_args")
         named, draft = _text(config, "model_path"), _text(config, "speculative_draft_model_path")
         key = (
@@ -254,6 +257,7 @@ class Session:
             named,
             draft,
             request.stage,
+            taken.key,
         )
         found = self._prepared.get(key)
         if found is None:
@@ -267,6 +271,7 @@ class Session:
                 draft=find_model(draft) if draft else None,
                 model_path=named,
             )
+            facts |= taken.facts()
             context = Context(
                 pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)
             )

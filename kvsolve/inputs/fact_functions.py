@@ -18,7 +18,7 @@ from functools import total_ordering
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Crash
+from kvsolve.model.expression import Crash, Unknown
 from kvsolve.model.fact import ConfigObject
 
 if TYPE_CHECKING:
@@ -44,6 +44,14 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise Crash("TypeError")
     return value
+
+
+def listed(path: Any) -> tuple[str, ...]:
+    """What lies in a folder; of one that is not here nothing is known."""
+    try:
+        return tuple(sorted(os.listdir(_text(path))))
+    except OSError:
+        raise Unknown(f"what lies in {path}") from None
 
 
 def is_gguf_file(path: Any) -> bool:
@@ -258,6 +266,7 @@ PURE: dict[str, Callable[..., Any]] = {
     "json.loads": load_json_text,
     "math.log": math.log,
     "math.sqrt": math.sqrt,
+    "os.listdir": listed,
     "os.path.dirname": os.path.dirname,
     "os.path.join": os.path.join,
     "own_text_config": own_text_config,

@@ -224,6 +224,7 @@ class CheckResult:
         provenance: By dest: ``user``, ``default`` or the code that set it.
         not_modelled: Non-default flags that upstream reads and the pack does not model.
         unknown: Names of facts that were needed and not known.
+        taken_for_granted: What the command names and the machine that serves is taken to have.
         profiles: Verdict per consistent profile, where GPU or model is not given.
         source: Where the command stands, None for a command line.
         ident: The ``id`` of a batch line.
@@ -240,6 +241,7 @@ class CheckResult:
     provenance: Mapping[str, str] = field(default_factory=dict)
     not_modelled: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
+    taken_for_granted: tuple[str, ...] = ()
     profiles: tuple[ProfileVerdict, ...] = ()
     source: Location | None = None
     ident: Any = None
@@ -274,5 +276,6 @@ class CheckResult:
         return out, {
             "not_modelled": list(self.not_modelled),
             "unknown": list(self.unknown),
+            "taken_for_granted": list(self.taken_for_granted),
             "profiles": [p.to_dict() for p in self.profiles],
         }

@@ -147,6 +147,9 @@ def _place(finding: Finding) -> str:
 
 
 def _open_questions(result: CheckResult, paint: Paint, width: int) -> Iterator[str]:
+    if result.taken_for_granted:
+        text = f"taken for granted: {'; '.join(result.taken_for_granted)}"
+        yield wrap(text, width, "  ", paint("note", "note") + ": ")
     if result.not_modelled:
         names = ", ".join(result.not_modelled)
         text = f"not modelled, so not judged: {names}"
