@@ -35,7 +35,7 @@ def prepare(release: str, gpu: str, model: str) -> Prepared:
     """The context, with everything made that a repair needs."""
     facts = context_facts(release, gpu_profile(gpu), find_model(model))
     prepared = Prepared(load_pack(release), Context(release, gpu, 8, model, "table", facts))
-    network_of(prepared)
+    network_of(prepared).board_of(prepared.pack.flags)
     return prepared
 
 

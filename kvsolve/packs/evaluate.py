@@ -138,7 +138,7 @@ class Interpreter:
         value = self.slots[name, version]
         if isinstance(value, Undefined):
             if isinstance(value.error, Unknown):
-                raise value.error
+                raise Unknown(*value.error.args)
             raise NotReached(name)
         return value
 
@@ -177,18 +177,18 @@ class Interpreter:
 
     def connective(self, operands: tuple[Operand, ...], decisive: bool) -> bool:
         """Kleene's: an unknown operand matters only where no other one decides."""
-        doubt: Unknown | None = None
+        doubt: tuple[Any, ...] | None = None  # not the error: its traceback holds this frame
         for operand in operands:
             try:
                 if bool(self.value(operand)) is decisive:
                     return decisive
             except Unknown as unknown:
-                doubt = doubt or unknown
+                doubt = doubt or unknown.args
             except (Crash, NotReached):
                 if doubt is None:
                     raise
         if doubt is not None:
-            raise doubt
+            raise Unknown(*doubt)
         return not decisive
 
     def _not(self, operand: Operand) -> bool:
@@ -303,6 +303,7 @@ def run_step(number: int, step: Any, run: Interpreter, version: int, trace: Trac
     except (Crash, Unknown, NotReached) as error:
         reason = {Crash: "crash", Unknown: "unknown"}.get(type(error), "not_reached")
         trace.failures.append(Failure(number, reason, str(error.args[0])))
-        after = Undefined(error)
+        # Not the error itself, whose traceback holds all of the run, in a circle.
+        after = Undefined(type(error)(*error.args))
     if named:
         run.slots[step.name, version + 1] = after
