@@ -27,7 +27,7 @@ from kvsolve.inputs.models import (
     resolve_model,
 )
 from kvsolve.inputs.problems import ParseProblem
-from kvsolve.inputs.serving_machine import taken_for_granted
+from kvsolve.inputs.serving_machine import NOTHING, taken_for_granted
 from kvsolve.model.context import Config, Context
 from kvsolve.model.finding import CheckResult, Finding, Kind, ProfileVerdict, Verdict
 from kvsolve.model.noun import dataclass
@@ -67,6 +67,7 @@ class Request:
         loose: Positions of unknown tokens that may stand for several words or for none.
         unknown_env: Why an environment variable is not known, by name.
         remarks: Why further parts of the command are not known.
+        here: This is the machine that serves: nothing that the command names is taken for granted.
     """
 
     command: Sequence[str]
@@ -84,6 +85,7 @@ class Request:
     loose: frozenset[int] = frozenset()
     unknown_env: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
+    here: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,9 @@ class Session:
         answer = results[0] if len(results) == 1 else _merged(results, request)
         if question.doubts:
             answer = _in_doubt(answer, question.doubts)
-        taken = tuple(taken_for_granted(question.config).sentences())
-        return replace(answer, ident=request.ident, taken_for_granted=taken)
+        taken = NOTHING if request.here else taken_for_granted(question.config)
+        told = tuple(taken.sentences())
+        return replace(answer, ident=request.ident, taken_for_granted=told)
 
     def _contexts(
         self, request: Request, pack: Pack, config: Config, env: Mapping[str, str]
@@ -243,7 +246,7 @@ class Session:
         gpu: GpuProfile,
         model: ResolvedModel,
     ) -> Prepared:
-        taken = taken_for_granted(config)
+        taken = NOTHING if request.here else taken_for_granted(config)
         overrides = _text(config, "json_model_override_args")
         named, draft = _text(config, "model_path"), _text(config, "speculative_draft_model_path")
         key = (

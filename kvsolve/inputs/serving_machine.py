@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.context import Config
 
-__all__ = ["Taken", "taken_for_granted"]
+__all__ = ["NOTHING", "Taken", "taken_for_granted"]
 
 _FILES = ("ssl_keyfile", "ssl_certfile", "ssl_ca_certs")
 _DEVICES = ("disaggregation_ib_device", "mooncake_ib_device")
@@ -77,22 +77,30 @@ class Taken:
         raise Unknown(f"what lies in {path}")
 
 
+NOTHING = Taken(frozenset(), frozenset())
+"""Where the machine that serves is this one."""
+
+
 def taken_for_granted(config: Config) -> Taken:
     """What a command names and this machine does not have.
 
     Args:
         config: Values of the command's flags.
     """
-    given = {dest: config.values[dest] for dest in (*_FILES, *_DEVICES) if dest in config.given}
-    files = {str(v) for dest, v in given.items() if dest in _FILES and not os.path.isfile(str(v))}
+    given = {
+        dest: value
+        for dest in (*_FILES, *_DEVICES)
+        if dest in config.given and isinstance(value := config.values[dest], str)
+    }
+    files = {v for dest, v in given.items() if dest in _FILES and not os.path.isfile(v)}
     devices = {name for dest in _DEVICES if dest in given for name in _named(given[dest])}
     here = set(os.listdir(_DEVICE_FOLDER)) if os.path.isdir(_DEVICE_FOLDER) else set()
     return Taken(frozenset(files), frozenset(devices if devices - here else ()))
 
 
-def _named(value: Any) -> Iterator[str]:
+def _named(value: str) -> Iterator[str]:
     """Devices of a comma-separated list, or of a JSON object of such lists by GPU, or its file."""
-    text = str(value).strip()
+    text = value.strip()
     try:
         parsed = json.loads(Path(text).read_bytes() if text.endswith(".json") else text)
     except (OSError, ValueError):

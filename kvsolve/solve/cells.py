@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.model.context import Config
 from kvsolve.solve.check import not_modelled, same_value
 from kvsolve.solve.completion import Completions, fixed_flags
-from kvsolve.solve.domains import State, default_of
+from kvsolve.solve.domains import State, default_of, domain_of
 from kvsolve.solve.judge import broken_steps, reports_of
 from kvsolve.solve.lowering.lower import free_flags, lower
 from kvsolve.solve.network import Network
@@ -157,12 +157,15 @@ class CellJudge:
         return Ruling(CellState.UNKNOWN if any(s < 0 for s in steps) else CellState.NO, codes)
 
     def _varying(self) -> dict[str, tuple[State, ...] | None]:
-        """The flags that a completion may have, those asked about with just their values."""
-        flags = self.prepared.pack.flags
+        """The flags that a completion may have, those asked about with just their values.
+
+        A default that is typed is a state of its own: some entries ask whether a flag is given.
+        """
+        flags, network = self.prepared.pack.flags, self._shared().network
         fixed = fixed_flags(self.prepared, self.held)
         varying: dict[str, tuple[State, ...] | None] = {
-            dest: None
-            for dest in free_flags(self.prepared, self._shared().network)
+            dest: domain_of(dest, self.config, flags, network.literals).states
+            for dest in free_flags(self.prepared, network)
             if dest not in fixed and dest not in self.config.given
         }
         for dest, values in self.values.items():

@@ -51,6 +51,7 @@ def request_of(release: str, job: Mapping[str, Any], stage: str) -> Request:
         model_config=path,
         env=job.get("env") or {},
         stage=stage,
+        here=True,
     )
 
 

@@ -27,7 +27,7 @@ def everything(stage: Stage) -> Iterator[tuple[int, Config]]:
     for combination in product(*states):
         pairs = zip(variables, combination, strict=True)
         changes = {v: at for v, at in pairs if at != space.start[v]}
-        yield sum(space.price[v][at].cost for v, at in changes.items()), space.changed(changes)
+        yield sum(space.price(v, at).cost for v, at in changes.items()), space.changed(changes)
 
 
 def shows(stage: Stage, step: int, config: Config) -> bool:
