@@ -22,7 +22,7 @@ from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 from kvsolve.solve.network import CRASHED, MANY, UNKNOWN, Mark, outcome, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from kvsolve.model.expression import Operand
     from kvsolve.solve.network import Network
@@ -82,6 +82,7 @@ class Circuit:
         self._bound: dict[Expr, bool] = {}
         self._loops: dict[int, dict[str, Any]] = {}
         self._cones: dict[int, frozenset[int]] = {}
+        self._parents_below: dict[int, dict[int, list[int]]] = {}
         self.roots = {step: self.add(c.broken) for step, c in network.constraints.items()}
         self.steps: dict[int, list[int]] = {}
         for step, root in self.roots.items():
@@ -197,6 +198,10 @@ class Circuit:
             found = self._cones[node] = frozenset(seen)
         return found
 
+    def near(self, node: int) -> dict[int, list[int]]:
+        """For nodes below one what reads them there; filled by who asks for it."""
+        return self._parents_below.setdefault(node, {})
+
     def at(self, atom: int, state: int) -> Any:
         """The value of an atom in a state of its flag."""
         table = self.tables[atom]
@@ -248,9 +253,9 @@ class Circuit:
         """
         kind, args = self.kinds[node], self.args[node]
         if kind == Kind.AND:
-            return self._connective(args, values, False, strict)
+            return self.connective(args, values, False, strict)
         if kind == Kind.OR:
-            return self._connective(args, values, True, strict)
+            return self.connective(args, values, True, strict)
         if kind == Kind.NOT:
             value = values[args[0]]
             return value if is_mark(value) else not value
@@ -272,17 +277,18 @@ class Circuit:
                 return CRASHED
         return self._lazily(node, values)
 
-    def _connective(
+    def connective(
         self, args: tuple[int, ...], values: list[Any], decisive: bool, strict: bool
     ) -> Any:
         """Kleene's, as :meth:`kvsolve.packs.evaluate.Interpreter.connective`."""
         open_ = doubt = danger = False
         for arg in args:
             value = values[arg]
+            if value is decisive:
+                return OPEN if danger else decisive
             if value is True or value is False:
-                if value is decisive:
-                    return OPEN if danger else decisive
-            elif value is OPEN:
+                continue
+            if value is OPEN:
                 open_ = True
                 danger = danger or (strict and self.risky[arg])
             elif value is CRASHED:
@@ -371,6 +377,7 @@ class Follower:
         self.steps = 0
         self._queued = bytearray()
         self._within: frozenset[int] | None = None
+        self._near: dict[int, list[int]] = {}
 
     def within(self, node: int) -> Follower:
         """A follower that keeps to what is below a node, from the start on."""
@@ -378,6 +385,7 @@ class Follower:
         made = Follower(self.circuit, self.base, strict=self.strict)
         made.values, made._queued = self.values.copy(), self._queued
         made._within = self.circuit.cone(node)
+        made._near = self.circuit.near(node)
         return made
 
     def grow(self) -> None:
@@ -427,28 +435,48 @@ class Follower:
         for atom in circuit.atoms[variable]:
             if within is not None and atom not in within:
                 continue
-            value = circuit.common(atom, mask)
-            if not same(value, values[atom]):
+            value, old = circuit.common(atom, mask), values[atom]
+            if value is not old and not same(value, old):
                 self._change(atom, value, heap)
 
     def _change(self, node: int, value: Any, heap: list[int]) -> None:
+        """Give a node its value, and queue what reads it."""
         self.values[node] = value
         self.steps += 1
         if node in self.circuit.steps:
             (self.broken.add if is_broken(value) else self.broken.discard)(node)
-        queued, within = self._queued, self._within
-        for parent in self.circuit.parents[node]:
-            if not queued[parent] and (within is None or parent in within):
+        queued = self._queued
+        for parent in self._parents(node):
+            if not queued[parent]:
                 queued[parent] = 1
                 heappush(heap, parent)
 
+    def _parents(self, node: int) -> Sequence[int]:
+        """What reads a node, of the nodes that this follower keeps to."""
+        within = self._within
+        if within is None:
+            return self.circuit.parents[node]
+        found = self._near.get(node)
+        if found is None:
+            found = self._near[node] = [p for p in self.circuit.parents[node] if p in within]
+        return found
+
     def _settle(self, heap: list[int]) -> None:
+        """Pass changes on; written in one piece, as it is where searches spend their time."""
         circuit, values, strict, queued = self.circuit, self.values, self.strict, self._queued
+        kinds, args, connective = circuit.kinds, circuit.args, circuit.connective
         while heap:
             node = heappop(heap)
             queued[node] = 0
-            value = circuit.value(node, values, strict)
-            if not same(value, values[node]):
+            kind, old = kinds[node], values[node]
+            if kind < 2:  # AND, OR
+                value = connective(args[node], values, kind == 1, strict)
+            elif kind == 2:  # NOT
+                value = values[args[node][0]]
+                value = value if is_mark(value) else not value
+            else:
+                value = circuit.value(node, values, strict)
+            if value is not old and not same(value, old):
                 self._change(node, value, heap)
 
 
