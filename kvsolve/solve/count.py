@@ -80,14 +80,20 @@ def bounds(
     counting = Counting(lowered, deadline)
     lower_bound = counting.lower
     if not counting.exact and not lower_bound:
-        lower_bound = _of_one(lowered)
+        lower_bound = _of_one(lowered, deadline)
     return Count(lower_bound, counting.upper)
 
 
-def _of_one(lowered: Lowered) -> int:
+def _of_one(lowered: Lowered, deadline: float | None) -> int:
     """How many configurations are as valid as one that is found: those with values alike."""
     with Feasible(lowered) as feasible:
-        chosen = feasible.find()
+        # Mostly the time is up by now; this one question is worth asking all the same.
+        chosen = feasible.settled(())
+        if chosen is None:
+            try:
+                chosen = feasible.find((), deadline)
+            except TimeoutError:
+                return 0
         if chosen is None:
             return 0
         own = zip(lowered.classes, chosen, strict=True)

@@ -126,7 +126,10 @@ class _Greedy:
                 break
             head = max(self.open, key=lambda key: self.open[key].bit_count())
             last = (self.open[head] & -self.open[head]).bit_length() - 1
-            self._row((*head, last))
+            try:
+                self._row((*head, last))
+            except TimeoutError:
+                break
         left = sum(rest.bit_count() for rest in self.open.values())
         lowered = self.lowered
         return Cover(
@@ -149,7 +152,7 @@ class _Greedy:
         clauses = self.feasible.clauses
         assumed = [lit for n in seed for lit in clauses.state(*self._place(n))]
         self.feasible.prefer(self._wanted())
-        chosen = self.feasible.find(assumed)
+        chosen = self.feasible.find(assumed, self.deadline)
         if chosen is None:
             self._refute(seed)
             return

@@ -211,6 +211,12 @@ class _Filler:
 
     def fill(self) -> bool:
         """Decide every pair; False where the time is up before."""
+        try:
+            return self._fill()
+        except TimeoutError:
+            return False
+
+    def _fill(self) -> bool:
         if self._ask([]) is None:
             self.found.dead = (1 << self.neighbours.total) - 1
             return True
@@ -267,7 +273,7 @@ class _Filler:
     def _ask(self, assumptions: list[int]) -> list[int] | None:
         chosen = self.feasible.settled([*assumptions, *self.calm])
         if chosen is None:
-            chosen = self.feasible.find(assumptions)
+            chosen = self.feasible.find(assumptions, self.deadline)
         if chosen is not None:
             self.found.note(chosen, self.neighbours.valid(chosen))
         return chosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 from kvsolve.solve.engines.python_sat import Solver
@@ -40,25 +41,38 @@ class Feasible:
     def __exit__(self, *about: object) -> None:
         self._solver.close()
 
-    def find(self, assumptions: Sequence[int] = ()) -> list[int] | None:
+    def find(
+        self, assumptions: Sequence[int] = (), deadline: float | None = None
+    ) -> list[int] | None:
         """The classes of a valid configuration with these literals; None where there is none.
 
         Entries that are not lowered are kept out of the way. Only where nothing is left without
         them are they asked, and a choice that one objects to is excluded for good, with all that it
         objects to for the same reason.
+
+        Args:
+            assumptions: Literals that it has to have.
+            deadline: Reading of ``time.monotonic`` at which it is given up, looked at before each
+                question to the solver.
+
+        Raises:
+            TimeoutError: The deadline has passed and nothing is settled.
         """
+        _look_at_clock(deadline)
         chosen = self.settled(assumptions)
         if chosen is not None:
             return chosen
         if not self.lowered.pending:
             return None
-        while self._solver.solve(assumptions):
+        while True:
+            _look_at_clock(deadline)
+            if not self._solver.solve(assumptions):
+                return None
             chosen = self.clauses.chosen(self._solver.model)
             objection = self.lowered.objection(self.clauses.first_states(chosen))
             if objection is None:
                 return chosen
             self._solver.add(self.clauses.excluding(objection))
-        return None
 
     def settled(self, assumptions: Sequence[int]) -> list[int] | None:
         """As ``find``, among the configurations that no pending entry has a say in."""
@@ -68,16 +82,20 @@ class Feasible:
             return self.clauses.chosen(self._solver.model)
         return None
 
-    def core(self, assumptions: Sequence[int]) -> list[int]:
+    def core(self, assumptions: Sequence[int], deadline: float | None = None) -> list[int]:
         """A minimal part of assumptions that nothing valid has.
 
-        Deletion-based; the assumptions must be known to have no valid configuration.
+        Deletion-based; the assumptions must be known to have no valid configuration. Once the
+        deadline has passed, what is left is given, which need not be minimal.
         """
         kept = list(assumptions)
         for literal in list(kept):
             fewer = [other for other in kept if other != literal]
-            if len(fewer) < len(kept) and self.find(fewer) is None:
-                kept = fewer
+            try:
+                if len(fewer) < len(kept) and self.find(fewer, deadline) is None:
+                    kept = fewer
+            except TimeoutError:
+                break
         return kept
 
     def implied(self, assumptions: Sequence[int]) -> set[int] | None:
@@ -88,3 +106,8 @@ class Feasible:
     def prefer(self, literals: Sequence[int]) -> None:
         """Literals to try first in later searches."""
         self._solver.prefer(literals)
+
+
+def _look_at_clock(deadline: float | None) -> None:
+    if deadline is not None and time.monotonic() >= deadline:
+        raise TimeoutError

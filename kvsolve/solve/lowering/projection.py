@@ -59,10 +59,13 @@ def projection(
             row = (left & -left).bit_length() - 1
             at = _states(row, sizes)
             literals = {lit: v for v in variables for lit in feasible.clauses.state(v, at[v])}
-            chosen = feasible.find(list(literals))
+            try:
+                chosen = feasible.find(list(literals), deadline)
+            except TimeoutError:
+                break
             if chosen is None:
                 ruled = (1 << total) - 1
-                for literal in feasible.core(list(literals)):
+                for literal in feasible.core(list(literals), deadline):
                     variable = literals[literal]
                     own = feasible.clauses.classes[variable]
                     mask = own[feasible.clauses.class_of(variable, at[variable])]
