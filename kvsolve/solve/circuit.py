@@ -115,20 +115,30 @@ class Circuit:
         if owner != MANY:
             return self._atom(operand, owner)
         if operand.op in ("any", "collect"):
-            parts = dict.fromkeys(self._unbound(operand))
-            return self._new(operand, Kind.LAZY, tuple(self.add(part) for part in parts))
+            parts = tuple(self.add(part) for part in self._unbound(operand))
+            return self._new(operand, Kind.LAZY, parts)
         kind = {"and": Kind.AND, "or": Kind.OR, "not": Kind.NOT, "if": Kind.IF}.get(operand.op)
         if kind is None:
             kind = Kind.PLAIN if self._function(operand) else Kind.LAZY
         return self._new(operand, kind, tuple(self.add(c) for c in children(operand)))
 
     def _unbound(self, term: Expr) -> Iterator[Expr]:
-        """The largest terms below a loop that read none of the variables bound there."""
-        for part in parts_of(term):
-            if self._reads_bound(part):
-                yield from self._unbound(part)
-            else:
-                yield part
+        """The largest terms below a loop that read none of the variables bound there.
+
+        Terms are shared: below a loop one may stand thousands of times, and is looked at once.
+        """
+        seen = {term}
+        stack = [iter(parts_of(term))]
+        while stack:
+            part = next(stack[-1], None)
+            if part is None:
+                stack.pop()
+            elif part not in seen:
+                seen.add(part)
+                if self._reads_bound(part):
+                    stack.append(iter(parts_of(part)))
+                else:
+                    yield part
 
     def _reads_bound(self, term: Expr) -> bool:
         found = self._bound.get(term)
