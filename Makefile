@@ -10,7 +10,7 @@ demo: $(STAMP)
 	@sh docs/demo.sh $(BIN)/kvsolve
 
 test: $(STAMP)
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 install: $(STAMP)
 
