@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test install smoke lint type property conformance bench docs check-generated clean
+.PHONY: demo test install smoke lint type property conformance release bench docs check-generated clean
 
 # The main job on a real command: what is wrong with it, and the cheapest way out.
 demo: $(STAMP)
@@ -38,6 +38,10 @@ property: $(STAMP)
 # ARGS="--full --release 0.5.23" and the like are handed on.
 conformance: $(STAMP)
 	$(BIN)/python tests/conformance/run_conformance.py $(ARGS)
+
+# Adds a release to the packs: make release VERSION=0.5.24.
+release: $(STAMP)
+	cd tests && ../$(BIN)/python -m conformance.add_release $(VERSION)
 
 bench: $(STAMP)
 	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done

@@ -19,7 +19,9 @@ from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
 from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
+from kvsolve.inputs.model_config import unread_types
 from kvsolve.inputs.models import (
+    DEVICE_FLAGS,
     MODEL_FLAGS,
     ResolvedModel,
     find_model,
@@ -119,8 +121,11 @@ class Question:
 
     @property
     def held(self) -> frozenset[str]:
-        """Flags of the model's identity that the command leaves alone; no edit may invent them."""
-        return MODEL_FLAGS - set(self.config.given)
+        """Flags of the model and of the machine that the command leaves alone.
+
+        No edit may invent them: another device is another machine.
+        """
+        return (MODEL_FLAGS | DEVICE_FLAGS) - set(self.config.given)
 
     @property
     def context(self) -> Prepared:
@@ -249,6 +254,7 @@ class Session:
         taken = NOTHING if request.here else taken_for_granted(config)
         overrides = _text(config, "json_model_override_args")
         named, draft = _text(config, "model_path"), _text(config, "speculative_draft_model_path")
+        remote = config.values.get("trust_remote_code") is True
         key = (
             pack.release,
             gpu.name,
@@ -259,6 +265,7 @@ class Session:
             overrides,
             named,
             draft,
+            remote,
             request.stage,
             taken.key,
         )
@@ -276,7 +283,14 @@ class Session:
             )
             facts |= taken.facts()
             context = Context(
-                pack.release, gpu.name, request.gpus, model.name, model.origin, facts, dict(env)
+                pack.release,
+                gpu.name,
+                request.gpus,
+                model.name,
+                model.origin,
+                facts,
+                dict(env),
+                unread_types(pack.release, model.files, remote=remote),
             )
             found = self._prepared[key] = Prepared(pack, context, request.stage)
             self._forget()

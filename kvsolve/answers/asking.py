@@ -85,6 +85,7 @@ def facts_of(question: Question) -> dict[str, Any]:
     return {
         "sglang": question.pack.release,
         "sglang_from": question.sglang_from,
+        "pack": {"status": question.pack.status},
         "facts": {
             "gpu": single["gpu"],
             "gpus": question.request.gpus,

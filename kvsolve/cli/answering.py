@@ -165,10 +165,12 @@ class Talk:
     def __init__(self) -> None:
         self._last = ""
 
-    def __call__(self, sglang: str, origin: str, facts: Mapping[str, Any]) -> None:
+    def __call__(self, sglang: str, origin: str, facts: Mapping[str, Any], status: str) -> None:
         """Say it."""
         chosen = {"newest": ", the newest known", "image": ", as the image says"}
         release = f"SGLang {sglang}{chosen.get(origin, '')}"
+        if status != "compared":
+            release += " (read, not compared with its validator)"
         gpu = f"{facts.get('gpus')} x {facts['gpu']}" if facts.get("gpu") else "any GPU"
         model = (
             f"{facts['model']} ({facts.get('model_from')})" if facts.get("model") else "any model"
@@ -181,13 +183,13 @@ class Talk:
 
 def talk(result: CheckResult, say: Talk | None = None) -> None:
     """Say on stderr for what was judged."""
-    (say or Talk())(result.sglang, result.sglang_from, result.facts)
+    (say or Talk())(result.sglang, result.sglang_from, result.facts, result.pack_status)
 
 
 def talk_of(question: Question) -> None:
     """The same before there is an answer."""
     told = facts_of(question)
-    Talk()(told["sglang"], told["sglang_from"], told["facts"])
+    Talk()(told["sglang"], told["sglang_from"], told["facts"], told["pack"]["status"])
 
 
 def stdout_paint() -> Paint:

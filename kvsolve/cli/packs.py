@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,19 +14,18 @@ from kvsolve.cli.scope import Given, base_question
 from kvsolve.errors import KvsolveError
 from kvsolve.outputs.listing import listing
 
-if TYPE_CHECKING:
-    from kvsolve.packs.pack import Pack
-
 app = typer.Typer(
     invoke_without_command=True,
-    help="List the releases that are known, and how much of each; lint looks for faults in one.",
+    help="List the releases that are known, whether each was compared with its real validator or"
+    " only read, and how much of each is known; lint looks for faults in one.",
 )
 Format = Annotated[
     Literal["text", "json", "jsonl", "markdown", "csv"],
     typer.Option("--format", help="How to print the answer."),
 ]
 _COLUMNS = (
-    "sglang", "flags", "modelled", "refusals", "rewrites", "statements", "exact", "gaps",
+    "sglang", "status", "flags", "modelled", "refusals", "rewrites", "statements", "exact",
+    "share", "gaps", "last_stage",
 )  # fmt: skip
 
 
@@ -35,26 +34,11 @@ def packs(ctx: typer.Context, format: Format = "text") -> int:
     """List the releases that are known, and how much of each; lint looks for faults in one."""
     if ctx.invoked_subcommand is not None:
         return 0
-    from kvsolve.packs.pack import load_pack, releases
+    from kvsolve.packs.figures import figures_of
+    from kvsolve.packs.pack import releases
 
-    emit(listing("packs", [_coverage(load_pack(r)) for r in releases()], _COLUMNS, format))
+    emit(listing("packs", [figures_of(release) for release in releases()], _COLUMNS, format))
     return 0
-
-
-def _coverage(pack: Pack) -> dict[str, Any]:
-    kinds = [step.kind for step in pack.steps]
-    program = pack.program
-    return {
-        "sglang": pack.release,
-        "flags": len(pack.flags),
-        "modelled": len(pack.modelled),
-        "refusals": kinds.count("refuse"),
-        "rewrites": kinds.count("set"),
-        "statements": program.statements.get("total"),
-        "exact": program.statements.get("entries"),
-        "gaps": len(program.gaps),
-        "last_stage": pack.last_stage,
-    }
 
 
 @app.command("lint")

@@ -47,6 +47,10 @@ class UnknownGpuError(KvsolveError):
     """No GPU profile of that name; the text lists those there are."""
 
 
+CUDNN = 91501
+"""cuDNN of the CUDA 13 images; up to 0.5.10 a multimodal model is refused before 9.15."""
+
+
 @dataclass(frozen=True, slots=True)
 class GpuProfile:
     """A machine with one kind of device.
@@ -222,6 +226,7 @@ def _device_facts(profile: GpuProfile, gpus: int) -> Facts:
         "gpu.has_amx": False,
         "gpu.torch_cuda_version": profile.cuda,
         "gpu.torch_hip_version": profile.hip,
+        "gpu.cudnn_version": CUDNN if profile.cuda else None,
         "gpu.driver_version_text": profile.driver,
         "gpu.driver_version": _version(profile.driver),
     }

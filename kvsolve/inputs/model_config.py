@@ -8,6 +8,7 @@ Gemma 4's head widths, and ``--json-model-override-args``.
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
@@ -26,6 +27,7 @@ __all__ = [
     "model_configuration",
     "own_text_part",
     "text_part",
+    "unread_types",
 ]
 
 GEMMA4_TYPES = frozenset(
@@ -42,6 +44,8 @@ LONGCAT = frozenset({"LongcatCausalLM", "LongcatFlashForCausalLM", "LongcatFlash
 TEXT_PARTS = ("text_config", "llm_config", "language_config", "thinker_config")
 SHARED = ("pad_token_id", "bos_token_id", "eos_token_id", "tie_word_embeddings")
 NOT_FLATTENED = frozenset({"torch_dtype", "rope_scaling", "model_type"})
+READ_BY_HAND = frozenset({"deepseek_v32"})
+"""Types that no library knows and that every release reads as a relative's."""
 PER_LAYER = frozenset({"head_dim", "num_key_value_heads"})
 """Gemma 4: since 0.5.22 the library tells these layer by layer only."""
 
@@ -143,6 +147,7 @@ def model_configuration(
         overrides: ``--json-model-override-args``.
     """
     table = class_table(release)
+    files = _as_relative(files, table)
     config = make_object(files.config, table)
     names = config.get("architectures") or []
     if len(names) == 1 and names[0] in LONGCAT:
@@ -164,6 +169,31 @@ def model_configuration(
         _override(config, name, value, release)
     text_part(config, table)
     return config
+
+
+def unread_types(release: str, files: ModelFiles | None, *, remote: bool) -> tuple[str, ...]:
+    """What is open of a model whose type a release's library may not know at all.
+
+    Args:
+        release: Release of SGLang.
+        files: The model; None where nothing is known of it.
+        remote: Whether the command trusts code that comes with the model.
+    """
+    kind = files.config.get("model_type") if files is not None else None
+    table = class_table(release)
+    known = table.knows(kind) or kind in table.registered or kind in READ_BY_HAND
+    if not kind or remote or known:
+        return ()
+    return (f"whether SGLang {release} reads a model of type {kind}",)
+
+
+def _as_relative(files: ModelFiles, table: ClassTable) -> ModelFiles:
+    """A DeepSeek-V3.2 as releases read it whose library does not know it: as a DeepSeek-V3."""
+    kind = files.config.get("model_type")
+    if kind not in READ_BY_HAND or table.knows(kind) or kind in table.registered:
+        return files
+    changes = {"model_type": "deepseek_v3", "architectures": ["DeepseekV3ForCausalLM"]}
+    return replace(files, config={**files.config, **changes})
 
 
 def _flatten(config: DraftObject, text: DraftObject, release: str) -> None:

@@ -19,6 +19,7 @@ from kvsolve.inputs.quantization import (
 )
 from kvsolve.model.fact import ConfigObject, Facts
 from kvsolve.packs.files import constraints_directory
+from kvsolve.packs.release_order import release_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -255,7 +256,7 @@ class _Deriver:
         }
 
     def _heeds_text_only(self) -> bool:
-        return self.release != "0.5.16"
+        return release_order(self.release) >= (0, 5, 17, 0)
 
     def _modalities_off(self) -> bool:
         """Models whose other modalities are off unless ``--enable-multimodal`` is given."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 __all__ = [
+    "DEVICE_FLAGS",
     "MODEL_FLAGS",
     "ModelProfile",
     "ResolvedModel",
@@ -36,6 +37,9 @@ __all__ = [
 SIDE_FILE = "hf_quant_config.json"
 MODELSLIM = "quant_model_description.json"
 
+
+DEVICE_FLAGS = frozenset({"device"})
+"""Flags that name the machine."""
 
 MODEL_FLAGS = frozenset(
     {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.finding import Finding, Kind, Severity
 from kvsolve.packs.parse_codes import PARSE_CODES
+from kvsolve.packs.release_order import release_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -122,16 +123,12 @@ def _when(found: History, release: str) -> str:
     """Where among the known releases the flag is."""
     if not found.releases:
         return ""
-    order = _order(release)
-    if found.since and order < _order(found.since):
+    order = release_order(release)
+    if found.since and order < release_order(found.since):
         return f"; it came with {found.since}"
-    if found.gone and order >= _order(found.gone):
+    if found.gone and order >= release_order(found.gone):
         return f"; it is gone since {found.gone}"
     return f"; {_listed(found.releases, 'and')} had it"
-
-
-def _order(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in release.split(".post")[0].split("."))
 
 
 def _history(spelling: str, release: str) -> History:
@@ -149,7 +146,7 @@ def _known() -> tuple[tuple[tuple[str, frozenset[str]], ...], Mapping[str, Renam
     from kvsolve.packs.files import constraints_directory
 
     root = constraints_directory() / "sglang"
-    paths = sorted((root / "flags").glob("*.json"), key=lambda path: _order(path.stem))
+    paths = sorted((root / "flags").glob("*.json"), key=lambda path: release_order(path.stem))
     tables = tuple((p.stem, frozenset(FlagTable.load(p).spellings)) for p in paths)
     return tables, load_renames((root / "renames.toml").read_text(encoding="utf-8"))
 

@@ -26,6 +26,7 @@ class Context:
         facts: Every fact by name (``gpu.is_cuda``, ``model.head_dim``, ``config``, ``env.X``,
             ``environ``: the raw environment, ``helper:NAME``: functions).
         env: The environment variables that were set.
+        doubts: What is not known of the context, so that nothing in it can be called valid.
     """
 
     sglang: str
@@ -35,6 +36,7 @@ class Context:
     model_from: str
     facts: Mapping[str, Any]
     env: Mapping[str, str] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

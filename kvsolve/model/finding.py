@@ -228,6 +228,8 @@ class CheckResult:
         profiles: Verdict per consistent profile, where GPU or model is not given.
         source: Where the command stands, None for a command line.
         ident: The ``id`` of a batch line.
+        pack_status: ``compared`` where the release's pack was held to its real validator, else
+            ``read``.
     """
 
     argv: tuple[str, ...]
@@ -245,6 +247,7 @@ class CheckResult:
     profiles: tuple[ProfileVerdict, ...] = ()
     source: Location | None = None
     ident: Any = None
+    pack_status: str = "compared"
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -268,6 +271,7 @@ class CheckResult:
             "argv": list(self.argv),
             "sglang": self.sglang,
             "sglang_from": self.sglang_from,
+            "pack": {"status": self.pack_status},
             "facts": dict(self.facts),
             "judged_to": self.judged_to,
             "verdict": str(self.verdict),

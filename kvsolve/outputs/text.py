@@ -34,6 +34,7 @@ def check_text(
     blocks += _rewrites(findings, paint, width, notes)
     blocks += _suppressed(result, paint)
     blocks += _open_questions(result, paint, width)
+    blocks += _reading(result, paint)
     return "\n\n".join([*blocks, headline(result, paint, width)]) + "\n"
 
 
@@ -144,6 +145,13 @@ def _change(finding: Finding, paint: Paint) -> str:
 
 def _place(finding: Finding) -> str:
     return f"{finding.ground.file} {finding.ground.symbol}" if finding.ground else ""
+
+
+def _reading(result: CheckResult, paint: Paint) -> Iterator[str]:
+    """What the answer rests on, where nobody held the release's pack to the release."""
+    if result.pack_status != "compared":
+        text = f": SGLang {result.sglang} was read, not compared with its real validator"
+        yield paint("note", "note") + text
 
 
 def _open_questions(result: CheckResult, paint: Paint, width: int) -> Iterator[str]:

@@ -40,6 +40,7 @@ class _Assignment:
         self.known = registry
         self.codes: dict[str, Code] = dict(registry.codes)
         self.last: dict[str, Unit] = {}
+        self._oldest: dict[str, Unit] = {}
         self.by_key: dict[tuple[str, str, str], str] = {
             (c.kind, c.about, key): c.code for c in self.codes.values() for key in c.keys
         }
@@ -68,6 +69,10 @@ class _Assignment:
             code = assigned.get(number) or self._next(unit.kind)
             self._record(code, unit, program.release)
         self._crashes(program)
+
+    def turn_back(self) -> None:
+        """From here on each release is older than the one before: compare with the oldest units."""
+        self.last = dict(self._oldest)
 
     def _registered(
         self, release: str, units: list[Unit], assigned: dict[int, str], taken: set[str]
@@ -179,11 +184,14 @@ class _Assignment:
             have = keys.get(key, ())
             keys[key] = have if release in have else (*have, release)
             self.by_key[unit.kind, unit.about, key] = code
-        lines = {**(old.lines if old else {}), release: unit.place.line}
-        self.codes[code] = Code(
-            code, unit.kind, unit.place.symbol, unit.about, keys, lines, unit.asks
-        )
+        lines = dict(old.lines) if old else {}
+        symbol, asks = unit.place.symbol, unit.asks
+        if old and any(_release_order(r) > _release_order(release) for r in lines):
+            symbol, asks = old.symbol, old.asks  # these are the newest reading's
+        lines[release] = unit.place.line
+        self.codes[code] = Code(code, unit.kind, symbol, unit.about, keys, lines, asks)
         self.last[code] = unit
+        self._oldest.setdefault(code, unit)
 
     def _crashes(self, program: Program) -> None:
         known = {c.symbol for c in self.codes.values() if c.kind == "crash"}
@@ -208,13 +216,27 @@ def update_registry(programs: Sequence[Program], registry: Registry | None = Non
     """
     old = registry or Registry()
     run = _Assignment(old)
+    older = _older(programs, old)
     for program in programs:
+        if all(program is not one for one in older):
+            run.release(program)
+    run.turn_back()
+    for program in older:
         run.release(program)
     releases = [p.release for p in programs]
     order = [*old.releases, *(r for r in releases if r not in old.releases)]
     order.sort(key=_release_order)
     codes = dict(sorted(run.codes.items(), key=lambda item: int(item[0][2:])))
     return Registry(tuple(order), codes)
+
+
+def _older(programs: Sequence[Program], registry: Registry) -> list[Program]:
+    """Programs of releases before all that are registered, the newest first."""
+    if not registry.releases:
+        return []
+    first = min(map(_release_order, registry.releases))
+    found = [p for p in programs if _release_order(p.release) < first]
+    return sorted(found, key=lambda p: _release_order(p.release), reverse=True)
 
 
 def _release_order(release: str) -> tuple[Any, ...]:

@@ -22,6 +22,7 @@ from kvsolve.model.expression import all_of, negate
 from kvsolve.model.finding import STAGES
 from kvsolve.model.program import Let, Place, Program, Refuse, Set, Step
 from kvsolve.model.syntax import parse
+from kvsolve.packs.release_order import base_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -62,18 +63,21 @@ def read_curated(path: Path) -> dict[str, Any]:
 def confirmed(release: str, releases: str | list[str]) -> bool:
     """Whether a release lies in a range such as ``>=0.5.16,<0.5.19`` or in a list.
 
-    ``.postN`` belongs to its base release.
+    ``.postN`` belongs to its base release, but where the range or list names a ``.postN`` itself.
 
+    >>> confirmed("0.5.18.post2", ["0.5.18"]), confirmed("0.5.15", ">=0.5.15.post1")
+    (True, False)
     >>> confirmed("0.5.18", ">=0.5.16,<0.5.19"), confirmed("0.5.19", ["0.5.18"])
     (True, False)
     """
     from packaging.specifiers import InvalidSpecifier, SpecifierSet
 
-    base = release.split(".post")[0]
+    exact = ".post" in releases if isinstance(releases, str) else release in releases
+    name = release if exact else base_of(release)
     if isinstance(releases, list):
-        return base in releases
+        return name in releases
     try:
-        return SpecifierSet(releases).contains(base)
+        return SpecifierSet(releases).contains(name)
     except InvalidSpecifier:
         raise CuratedError(
             f"`{releases}` is no range of releases such as >=0.5.16,<0.5.19"
@@ -95,11 +99,12 @@ def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
         if isinstance(step, (Let, Set)):
             versions[step.name] = versions.get(step.name, 0) + 1
     rows = [row for path in files for row in _rows(path) if _applies(row, program.release)]
-    lets = [row for row in rows if row.kind == "let"]
     entries = sorted(
         (row for row in rows if row.kind == "entry"),
         key=lambda row: STAGES.index(row.data.get("stage", "args")),
     )
+    # Names without an entry that speaks of them would ask an older release for flags it has not.
+    lets = [row for row in rows if row.kind == "let"] if entries else []
     steps: list[Step] = []
     for row in [*lets, *_unrolled(entries)]:
         steps.append(step := _step(row, versions))

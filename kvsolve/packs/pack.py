@@ -19,6 +19,7 @@ from kvsolve.model.flag import FlagTable
 from kvsolve.model.overlay import Shared
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
+from kvsolve.packs.release_order import base_of, release_order
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
 
 
+READ = "read"
+"""Status of a release whose pack was not held to its validator."""
+_POST = re.compile(r"[\d.]+\.post\d+")
 # What the tag of an image adds to the release: the platform that it was built for.
 _PLATFORM = re.compile(r"-(?:cu\d|rocm\d|cann\d|xeon|runtime).*")
 
@@ -156,6 +160,11 @@ class Pack:
         return frozenset(self._tables["unread"])
 
     @property
+    def status(self) -> str:
+        """``compared`` with the release's real validator, or only ``read`` from its source."""
+        return str(self._tables.get("status", READ))
+
+    @property
     def last_stage(self) -> str:
         """The last stage that some entry speaks of."""
         return str(self._tables["last_stage"])
@@ -178,12 +187,7 @@ def read_full_program(release: str) -> Any:
 def releases() -> tuple[str, ...]:
     """Releases that kvsolve knows, oldest first."""
     found = (constraints_directory() / "sglang" / "program").glob("*.jsonl")
-    return tuple(sorted((p.stem for p in found), key=_numbers))
-
-
-def _numbers(release: str) -> tuple[int, ...]:
-    base, _, post = release.partition(".post")
-    return tuple(int(part) for part in (*base.split("."), post or 0))
+    return tuple(sorted((p.stem for p in found), key=release_order))
 
 
 def newest() -> str:
@@ -204,9 +208,11 @@ def resolve_release(wanted: str) -> str:
     known = releases()
     if name in known:
         return name
-    base = name.split(".post")[0]
-    if base in known:
-        return base
+    mended = [r for r in known if base_of(r) == base_of(name)]
+    if mended and _POST.fullmatch(name):
+        # A later mending of a release that is known: the nearest before it.
+        before = [r for r in mended if release_order(r) <= release_order(name)]
+        return before[-1] if before else mended[0]
     near = _nearest(name, known)
     raise UnknownReleaseError(
         f"no pack for SGLang {wanted}; the nearest known releases are {', '.join(near)}"
@@ -258,8 +264,17 @@ def load_pack(wanted: str) -> Pack:
     return _restore(release, marshal.loads(made), key)
 
 
-def _build(release: str) -> tuple[Any, ...]:
+def modelled_dests(program: Any) -> set[str]:
+    """Slots that some step of a program reads or writes."""
     from kvsolve.model.expression import walk
+
+    operands = [o for s in program.steps for o in (s.when, getattr(s, "value", None))]
+    read = {t.args[0] for t in walk(*operands) if t.op == "ref"}
+    written = {s.name for s in program.steps if hasattr(s, "name")}
+    return {n.removeprefix("raw.").removeprefix("given.") for n in read | written}
+
+
+def _build(release: str) -> tuple[Any, ...]:
     from kvsolve.model.program import Refuse
     from kvsolve.packs.cataloguing import load_catalog
     from kvsolve.packs.compile import compile_program
@@ -268,14 +283,13 @@ def _build(release: str) -> tuple[Any, ...]:
     flags = FlagTable.load(path)
     program = read_full_program(release)
     compiled = compile_program(program)
-    operands = [o for s in program.steps for o in (s.when, getattr(s, "value", None))]
-    read = {t.args[0] for t in walk(*operands) if t.op == "ref"}
-    written = {s.name for s in program.steps if hasattr(s, "name")}
-    modelled = {n.removeprefix("raw.").removeprefix("given.") for n in read | written}
+    modelled = modelled_dests(program)
     stages = [s.stage for s in program.steps if isinstance(s, Refuse)]
     from kvsolve.model.finding import stage_rank
+    from kvsolve.packs.status import release_status
 
     tables = {
+        "status": release_status(release),
         "catalog": marshal.dumps(load_catalog(release, program).to_plain()),
         "modelled": sorted(modelled & set(flags.fields)),
         "unread": sorted({r for gap in program.gaps for r in gap.reads} - modelled),

@@ -18,6 +18,7 @@ __all__ = ["Text", "TextError", "read_texts", "text_for"]
 
 _SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _KNOWN = frozenset({"code", "slug", "reason", "remedy", "sglang", "weight", "checked"})
+_WRITTEN_FROM = ">=0.5.16"
 _NEEDED = ("code", "slug", "reason")
 
 
@@ -34,7 +35,8 @@ class Text:
         slug: Stable short name.
         reason: Why upstream does it, one or two sentences.
         remedy: The way out, None where there is none.
-        sglang: Releases it is written for, such as ``>=0.5.19``; None for all.
+        sglang: Releases it is written for, such as ``>=0.5.19``; None for all
+            from 0.5.16 on.
         weight: How much the entry counts where entries are ranked, 1 unless told.
         where: File and line, for errors.
     """
@@ -64,10 +66,16 @@ def read_texts(paths: Iterable[Path]) -> dict[str, list[Text]]:
 
 
 def text_for(texts: Mapping[str, list[Text]], code: str, release: str) -> Text | None:
-    """The text of a code in a release: one written for it before one for all."""
+    """The text of a code in a release: one written for it before one for all.
+
+    Those for all were written from 0.5.16 on; nobody read them against older releases.
+    """
     own = texts.get(code, [])
     narrow = (t for t in own if t.sglang is not None and confirmed(release, t.sglang))
-    return next(narrow, None) or next((t for t in own if t.sglang is None), None)
+    found = next(narrow, None)
+    if found is None and confirmed(release, _WRITTEN_FROM):
+        found = next((t for t in own if t.sglang is None), None)
+    return found
 
 
 def _read_file(path: Path) -> Iterator[Text]:

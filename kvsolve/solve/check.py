@@ -161,6 +161,9 @@ def check(
             if f.reason == "unknown" and prepared.judges(f.step) and prepared.decides(f.step)
         )
     )
+    unknown = (*unknown, *prepared.context.doubts)
+    if stage_rank(prepared.stage) > stage_rank(prepared.pack.last_stage):
+        unknown = (*unknown, _beyond(prepared.pack))
     unmodelled = not_modelled(prepared.pack, config)
     context = prepared.context
     effective = Overlay(lambda: _effective(prepared.pack, config, trace))
@@ -181,7 +184,13 @@ def check(
         provenance=Overlay(lambda: _provenance(prepared.pack, config, effective, rewritten)),
         not_modelled=unmodelled,
         unknown=unknown,
+        pack_status=prepared.pack.status,
     )
+
+
+def _beyond(pack: Pack) -> str:
+    """What is not known of a release whose later stages nobody wrote down."""
+    return f"what this release refuses past stage {pack.last_stage}"
 
 
 def judge(

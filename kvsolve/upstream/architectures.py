@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import json
 import logging
 import re
@@ -106,7 +107,8 @@ def answers(module: Any, function: str, names: list[str], wanted: bool) -> list[
     ask = getattr(module, function, None)
     if ask is None:
         return []
-    arguments: tuple[Any, ...] = (None,) if function == "is_hybrid_swa_model" else ()
+    # From 0.5.14 one of them takes the configuration besides.
+    arguments = (None,) * (len(inspect.signature(ask).parameters) - 1)
     out = []
     for name in names:
         try:
@@ -144,10 +146,12 @@ def shape(name: str, **changes: Any) -> list[Any] | None:
         made._derive_model_shapes()
     except Exception:
         return None
+    # Up to 0.5.6.post1 only latent attention has a width of its own for values.
+    width = getattr(made, "v_head_dim", made.head_dim)
     return [
         made.attention_arch.name,
         SHAPES.get(made.head_dim, made.head_dim),
-        SHAPES.get(made.v_head_dim, made.v_head_dim),
+        SHAPES.get(width, width),
     ]
 
 
@@ -174,6 +178,8 @@ def layer_rules(names: list[str]) -> dict[str, str]:
         except Exception:
             continue
         layers = getattr(made, "swa_attention_layer_ids", None)
+        if layers is None and getattr(made, "is_hybrid_swa", None) is False:
+            continue  # up to 0.5.13 the name alone decides, so no layers are asked for
         rule = "none" if layers is None else LAYERS.get(tuple(layers), "unknown")
         if rule != "hybrid_layer_pattern":
             found[name] = rule

@@ -9,6 +9,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.model.program import Program, load_program
 from kvsolve.packs.code_assignment import update_registry
 from kvsolve.packs.registry import Registry, dump_registry, load_registry
+from kvsolve.packs.release_order import release_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,6 +58,6 @@ def write_codes(root: Path, check: bool = False) -> bool:
 def _programs(root: Path) -> Iterator[Program]:
     """Every program, oldest release first."""
     paths = (root / "program").glob("*.jsonl")
-    for path in sorted(paths, key=lambda p: tuple(int(n) for n in p.stem.split("."))):
+    for path in sorted(paths, key=lambda p: release_order(p.stem)):
         with path.open(encoding="utf-8") as handle:
             yield load_program(handle, path.name)

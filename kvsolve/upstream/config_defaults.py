@@ -19,7 +19,10 @@ import json
 import logging
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 __all__ = ["Collector", "merge"]
 
@@ -148,7 +151,9 @@ class Collector:
     def _parts(self, cls: type, instance: Any) -> dict[str, Any]:
         """Sub-configurations: attribute -> how the part is made."""
         parts: dict[str, Any] = {}
-        declared = dict(getattr(cls, "sub_configs", {}) or {})
+        stated = getattr(cls, "sub_configs", {}) or {}
+        # One class of transformers 4.57 tells them of an instance only.
+        declared = dict(stated) if isinstance(stated, dict) else {}
         held = {k: v for k, v in vars(instance).items() if isinstance(v, self.base)}
         for name in sorted({*declared, *held}):
             kind = type(held[name]) if name in held else declared[name]
@@ -346,8 +351,7 @@ def collect(names: frozenset[str], base: dict[str, Any] | None = None) -> dict[s
             brings is taken from there, and only the release's own classes are made.
     """
     transformers = importlib.import_module("transformers")
-    common = importlib.import_module("sglang.srt.utils.hf_transformers.common")
-    registry: dict[str, type] = common._CONFIG_REGISTRY
+    registry = _registry()
     mapping = transformers.CONFIG_MAPPING
     collector = Collector(names, transformers.PretrainedConfig)
     types: dict[str, int] = {}
@@ -369,6 +373,15 @@ def collect(names: frozenset[str], base: dict[str, Any] | None = None) -> dict[s
     return found if base is None else joined(found, base, set(mapping.keys()))
 
 
+def _registry() -> dict[str, type]:
+    """The release's own configuration classes by model type; up to 0.5.10 in one module."""
+    try:
+        module = importlib.import_module("sglang.srt.utils.hf_transformers.common")
+    except ModuleNotFoundError:
+        module = importlib.import_module("sglang.srt.utils.hf_transformers_utils")
+    return dict(module._CONFIG_REGISTRY)
+
+
 def joined(found: dict[str, Any], base: dict[str, Any], mapped: set[str]) -> dict[str, Any]:
     """The release's own classes beside those of its library."""
     offset = len(base["bodies"])
@@ -379,11 +392,16 @@ def joined(found: dict[str, Any], base: dict[str, Any], mapped: set[str]) -> dic
     return {**found, "bodies": bodies, "types": types, "base": base["base"]}
 
 
-def merge(releases: dict[str, dict[str, Any]]) -> list[str]:
-    """The lines of one table for all releases: the index, then each distinct class once."""
-    lines: list[str] = []
-    index: dict[str, int] = {}
-    out: dict[str, Any] = {}
+def merge(releases: dict[str, dict[str, Any]], table: Sequence[str] = ()) -> list[str]:
+    """The lines of one table for all releases: the index, then each distinct class once.
+
+    Args:
+        releases: What :func:`collect` told of each.
+        table: The lines of a table that these releases are added to, or take their place in.
+    """
+    lines = list(table[1:])
+    index = {line: number for number, line in enumerate(lines)}
+    out: dict[str, Any] = dict(json.loads(table[0])["releases"]) if table else {}
     for release, found in sorted(releases.items()):
         base = found["bodies"][found["base"]]
         place: dict[int, int] = {}

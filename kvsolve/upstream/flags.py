@@ -52,6 +52,8 @@ def read_flags(tree: SourceTree) -> FlagTable:
     fields = record_fields(static)
     flags = [flag for field in fields if (flag := _derived(field, static)) is not None]
     flags += _by_hand(static, {f.name: f.default for f in fields})
+    moved = dict(_moved(record_class(static).node))
+    flags = [replace(flag, dest=moved.get(flag.dest, flag.dest)) for flag in flags]
     table = FlagTable(
         tree.release,
         flags,
@@ -139,6 +141,22 @@ def _by_hand(static: Static, defaults: dict[str, Any]) -> Iterator[Flag]:
             yield _added(call, static, scope, defaults)
         elif ast.unparse(call) != "add_cli_args_from_dataclass(parser, ServerArgs)":
             raise UnreadableError(f"{record.path}:{call.lineno} calls {name}, which is not known.")
+
+
+def _moved(record: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    """The parser's own names of values that the record takes under another one.
+
+    Up to 0.5.13 ``from_cli_args`` assigns ``args.tp_size = args.tensor_parallel_size`` and so on.
+    """
+    for node in record.body:
+        if not isinstance(node, ast.FunctionDef) or node.name != "from_cli_args":
+            continue
+        for line in node.body:
+            if not isinstance(line, ast.Assign) or not isinstance(line.value, ast.Attribute):
+                continue
+            target, source = line.targets[0], line.value
+            if isinstance(target, ast.Attribute) and ast.unparse(source.value) == "args":
+                yield source.attr, target.attr
 
 
 def _function(owner: ast.ClassDef, name: str) -> ast.FunctionDef:

@@ -23,6 +23,7 @@ __all__ = [
     "choices_of",
     "is_suppressed",
     "plain",
+    "platform_default",
     "record_class",
     "record_fields",
     "text_of",
@@ -128,7 +129,7 @@ def _fields_of(owner: Class, static: Static) -> Iterator[Field]:
             continue
         inner, meta = _annotation(statement.annotation, static, scope)
         shape = _shape(inner, static, scope)
-        platform = _platform_default(statement.value)
+        platform = platform_default(statement.value)
         if platform:
             yield Field(statement.target.id, shape, meta, False, platform)
             continue
@@ -136,7 +137,7 @@ def _fields_of(owner: Class, static: Static) -> Iterator[Field]:
         yield Field(statement.target.id, shape, meta, plain(default))
 
 
-def _platform_default(node: ast.expr | None) -> str:
+def platform_default(node: ast.expr | None) -> str:
     """``is_hip`` of ``field(default_factory=lambda: is_hip())``, "" of anything else."""
     factories = [k.value for k in getattr(node, "keywords", ()) if k.arg == "default_factory"]
     if len(factories) != 1 or not isinstance(factories[0], ast.Lambda):

@@ -32,7 +32,7 @@ Capture = pytest.CaptureFixture[str]
         (["check", "--fail-on", "never", "--", *PLAIN], ["--fail-on", "never"]),
         (["check", "--gpu", "h1000", "--", *PLAIN], ["h1000", "h100"]),
         (["check", "--family", "llamma", "--gpu", "h100", "--", *PLAIN], ["llamma"]),
-        (["check", "--sglang", "0.4.9", "--", *PLAIN], ["0.4.9", "0.5.1"]),
+        (["check", "--sglang", "0.4.9", "--", *PLAIN], ["0.4.9", "0.5.6"]),
         (["check", "--sglang", "banana", "--", *PLAIN], ["banana", "0.5.23"]),
         (["check", "--env", "A", "--", *PLAIN], ["NAME=VALUE", "'A'"]),
         (["check", "--model-config", "/no/such", *H100, "--", *PLAIN], ["/no/such"]),

@@ -42,3 +42,10 @@ def test_contexts_used_last_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     context(session, 3)
     assert context(session, 1) is first
     assert context(session, 2) is not second
+
+
+def test_no_edit_names_another_machine() -> None:
+    question = Session().ask(Request(["--model-path", "m"], gpu="h100", family="llama-mha"))
+    assert "device" in question.held
+    given = Request(["--model-path", "m", "--device", "cuda"], gpu="h100", family="llama-mha")
+    assert "device" not in Session().ask(given).held

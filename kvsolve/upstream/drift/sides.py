@@ -14,6 +14,7 @@ from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
 from kvsolve.model.program import load_program
 from kvsolve.packs.files import constraints_directory
+from kvsolve.packs.release_order import release_order
 
 if TYPE_CHECKING:
     from kvsolve.model.program import Program
@@ -70,15 +71,11 @@ def predecessor(release: str) -> str:
         KvsolveError: There is none.
     """
     programs = (constraints_directory() / "sglang" / "program").glob("*.jsonl")
-    known = sorted((path.stem for path in programs), key=_order)
-    before = [name for name in known if _order(name) < _order(release)]
+    known = sorted((path.stem for path in programs), key=release_order)
+    before = [name for name in known if release_order(name) < release_order(release)]
     if not before:
         raise KvsolveError(f"no release before {release} is known; name one with --against")
     return before[-1]
-
-
-def _order(release: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", release))
 
 
 def download(version: str, folder: Path) -> Path:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
 from kvsolve.upstream.reader.values import ClassValue
+from kvsolve.upstream.record import platform_default
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,10 +27,12 @@ class RecordFields:
     Attributes:
         defaults: Field -> default where it is a literal, else an empty tuple (not None).
         fallbacks: Field -> the scalar that stands for None at the very end.
+        on_platform: Field -> the predicate on whose platform it is True where nothing is given.
     """
 
     defaults: Mapping[str, Any]
     fallbacks: Mapping[str, Any]
+    on_platform: Mapping[str, str]
 
 
 def record_class(modules: Modules) -> ClassValue:
@@ -53,6 +56,7 @@ def record_fields(modules: Modules) -> RecordFields:
     record = record_class(modules)
     defaults: dict[str, Any] = {}
     fallbacks: dict[str, Any] = {}
+    on_platform: dict[str, str] = {}
     for owner in (*_namespaces(modules, record.module), record.node):
         for statement in owner.body:
             if isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name):
@@ -60,9 +64,11 @@ def record_fields(modules: Modules) -> RecordFields:
                     continue
                 name = statement.target.id
                 defaults[name] = _literal(statement.value)
+                if platform := platform_default(statement.value):
+                    on_platform[name] = platform
                 for fallback in _fallback(statement.annotation):
                     fallbacks[name] = fallback
-    return RecordFields(defaults, fallbacks)
+    return RecordFields(defaults, fallbacks, on_platform)
 
 
 def _namespaces(modules: Modules, module: Module) -> Iterator[ast.ClassDef]:

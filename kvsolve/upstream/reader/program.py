@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.expression import Operand, all_of, negate, node
+from kvsolve.model.expression import Operand, all_of, negate, node, raw
 from kvsolve.model.program import Place, Program
 from kvsolve.upstream.reader import calls, classes, inventory, names, tidy
 from kvsolve.upstream.reader.fields import record_class, record_fields
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["Reading", "read_program", "read_release"]
 
 _PIPELINE = ("sglang.srt.arg_groups.pipeline", "run_resolution_pipeline")
+_PREDICATES = "sglang.srt.utils.common"
 _WHOLE = "resolve_once"
 _ENTRY_METHODS = ("_run_resolution_pipeline", "__post_init__")
 _CHECK = "check_server_args"
@@ -87,6 +88,7 @@ def read_release(
     run.fallbacks = declared.fallbacks
     if settable is not None:
         _fix(run, frozenset(run.fields) - frozenset(settable))
+    _set_on_platforms(run, declared.on_platform)
     _enter(run, _pipeline(run))
     _enter(run, _method(run, _CHECK))
     _finish(run, declared.fallbacks)
@@ -116,6 +118,16 @@ def _fix(run: Run, names: Collection[str]) -> None:
         for kind, slot in (("raw", f"raw.{name}"), ("now", name)):
             run.log.set(slot, default, True, place, "assign")
             run.state[kind, name] = default
+
+
+def _set_on_platforms(run: Run, names: Mapping[str, str]) -> None:
+    """Start fields that are True by default on one platform; a switch can only turn them on."""
+    place = _declared_at(run)
+    for name, predicate in sorted(names.items()):
+        fact = run.names.functions[f"{_PREDICATES}:{predicate}"]
+        for kind, slot in (("raw", f"raw.{name}"), ("now", name)):
+            run.log.set(slot, True, raw("fact", fact), place, "assign")
+            run.state[kind, name] = run.log.current(slot)
 
 
 def _declared_at(run: Run) -> Place:

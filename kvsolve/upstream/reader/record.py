@@ -14,6 +14,7 @@ from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_value
 from kvsolve.upstream.reader.values import (
     ABSENT,
     RECORD,
+    ConfigObject,
     HeapRef,
     Stash,
     Union,
@@ -38,6 +39,8 @@ __all__ = [
     "write_raw",
 ]
 
+_CACHED, _CACHES = "model_config", "get_model_config"
+
 
 def read_raw(run: Run, name: str) -> Value:
     """A field as written, or another attribute of the record; ABSENT when it has none."""
@@ -48,6 +51,9 @@ def read_raw(run: Run, name: str) -> Value:
     own = run.state.get(("raw", name), ABSENT)
     if own is not ABSENT:
         return own
+    if name == _CACHED and classes.method(run, run.record, _CACHES) is not None:
+        # Up to 0.5.7 the attribute is read behind the method that fills it.
+        return ConfigObject("model")
     method = classes.method(run, run.record, name)
     if method is not None:
         return classes.bind(run, method, RECORD, run.record)

@@ -40,6 +40,7 @@ def install(platform: str, site: Path) -> GpuProfile:
     _environment(profile)
     pins = placeholders.pinned_versions(site)
     placeholders.fake_metadata(pins)
+    placeholders.fake_distributions()
     _vendor_tools(profile)
     _host()
     _torch(profile, pins.get("torch", ""))
@@ -82,6 +83,7 @@ def _torch(profile: GpuProfile, pinned: str) -> None:
     import torch.utils._triton as triton_probe
 
     triton_probe.has_triton_package = triton_probe.has_triton = lambda *_, **__: False
+    _lenient_operators(torch.library)
     torch.compile = lambda model=None, **_: model if model is not None else lambda f: f
     if pinned:
         suffix = {"cuda": "+cu130", "hip": "+rocm7.0", "cpu": "+cpu"}.get(profile.kind, "")
@@ -89,6 +91,26 @@ def _torch(profile: GpuProfile, pinned: str) -> None:
     fakes = {"cuda": _fake_cuda, "hip": _fake_cuda, "xpu": _fake_xpu, "npu": _fake_npu}
     if profile.kind in fakes:
         fakes[profile.kind](profile)
+
+
+def _lenient_operators(library: Any) -> None:
+    """Releases up to 0.5.6.post1 describe operators of a kernel package that is a placeholder."""
+    real = library.register_fake
+
+    def register_fake(op: Any, *arguments: Any, **named: Any) -> Any:
+        register = real(op, *arguments, **named)
+
+        def attempt(function: Any) -> Any:
+            try:
+                return register(function)
+            except RuntimeError as error:
+                if "does not exist" not in str(error):
+                    raise
+                return function
+
+        return register if arguments or "func" in named else attempt
+
+    library.register_fake = register_fake
 
 
 class FakeStream:

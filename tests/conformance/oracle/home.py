@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
-__all__ = ["RELEASES", "TESTS", "home", "python", "site", "transformers_site"]
-
-RELEASES = ("0.5.16", "0.5.17", "0.5.18", "0.5.19", "0.5.20", "0.5.21", "0.5.22", "0.5.23")
+__all__ = ["ARGS_ONLY", "RELEASES", "TESTS", "home", "python", "site", "transformers_site"]
 
 TESTS = Path(__file__).resolve().parents[2]
 """The directory to put on PYTHONPATH so that ``conformance`` can be imported."""
+
+_COMPARED = tomllib.loads(
+    (TESTS.parent / "constraints" / "sglang" / "compared.toml").read_text(encoding="utf-8")
+)
+RELEASES: tuple[str, ...] = tuple(_COMPARED["releases"])
+"""Releases that are compared to the last stage."""
+ARGS_ONLY: tuple[str, ...] = tuple(_COMPARED["args_only"])
+"""Older releases, whose later stages nothing is known of."""
 
 
 def home() -> Path:

@@ -20,7 +20,14 @@ if TYPE_CHECKING:
 
     from .gpu_profiles import GpuProfile
 
-__all__ = ["TOUCHES", "Placeholder", "PlaceholderFinder", "packages_of", "pinned_versions"]
+__all__ = [
+    "TOUCHES",
+    "Placeholder",
+    "PlaceholderFinder",
+    "fake_distributions",
+    "packages_of",
+    "pinned_versions",
+]
 
 EVERYWHERE = """
 torchvision torchaudio torchcodec triton triton_kernels sgl_kernel xgrammar outlines outlines_core
@@ -219,6 +226,29 @@ def fake_metadata(pins: dict[str, str]) -> None:
             raise
 
     importlib.metadata.version = version
+
+
+class _NoDistributions(list[str]):
+    """The distributions of a package that is a placeholder: none, and asking for one is a miss."""
+
+    def __getitem__(self, place: Any) -> Any:
+        raise KeyError(place)
+
+
+class _Distributions(dict[str, list[str]]):
+    """Import names with their distributions.
+
+    Transformers 5.6 to 5.8 index this with packages that they found, as placeholders can be.
+    """
+
+    def __missing__(self, package: str) -> list[str]:
+        return _NoDistributions()
+
+
+def fake_distributions() -> None:
+    """Let a look-up of a placeholder's distributions find none."""
+    real = importlib.metadata.packages_distributions
+    importlib.metadata.packages_distributions = lambda: _Distributions(real())
 
 
 def install(packages: set[str], fill: dict[str, Callable[[types.ModuleType], None]]) -> None:

@@ -74,9 +74,16 @@ def install(releases: Sequence[str]) -> None:
         transformers = transformers_site(release)
         _packages(transformers, f"transformers=={transformers.name}")
         if not (transformers / "tokenizers").is_dir():
-            wanted = requirement(transformers, "transformers", "tokenizers")
-            _pip("--no-deps", "--no-compile", "--target", str(transformers), f"tokenizers{wanted}")
+            _beside(transformers, "tokenizers")
+        if transformers.name.startswith("4.") and not (transformers / "huggingface_hub").is_dir():
+            _beside(transformers, "huggingface-hub")
         print(f"sglang {release}: ready, with transformers {transformers.name}", flush=True)
+
+
+def _beside(transformers: Path, package: str) -> None:
+    """Install what a transformers wants in another version than the environment has."""
+    wanted = f"{package}{requirement(transformers, 'transformers', package)}"
+    _pip("--no-deps", "--no-compile", "--target", str(transformers), wanted)
 
 
 def environment() -> None:
@@ -118,7 +125,9 @@ def _pip(*arguments: str) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Install the oracle's environment.")
-    parser.add_argument("release", nargs="*", default=list(RELEASES), help="default: all eight")
+    parser.add_argument(
+        "release", nargs="*", default=list(RELEASES), help="default: all compared to the last stage"
+    )
     try:
         install(parser.parse_args().release)
     except subprocess.CalledProcessError as error:

@@ -174,3 +174,25 @@ def test_steps_without_a_fingerprint_are_left_out():
     assert not codes_by_key(
         update_registry([program("0.5.16", replace(refuse(PAGE, "a"), key=""))]), "0.5.16"
     )
+
+
+def test_an_older_release_takes_the_codes_of_what_continues_it():
+    newer = program("0.5.16", refuse(PAGE, "a"), refuse(CHUNK, "b", line=30))
+    old = update_registry([newer])
+    before = refuse(f"{PAGE} and tp_size > 1", "c")
+    oldest = [refuse(f"{PAGE} and tp_size > 1 and dp_size > 1", "d"), refuse("gone", "e", "left")]
+    older = [program("0.5.15", *oldest), program("0.5.15.post1", before)]
+    registry = update_registry([*older, newer], old)
+    assert codes_by_key(registry, "0.5.15.post1") == {"c": "KV1001"}
+    assert codes_by_key(registry, "0.5.15") == {"d": "KV1001", "e": "KV1003"}
+    assert codes_by_key(registry, "0.5.16") == codes_by_key(old, "0.5.16")
+    assert registry.releases == ("0.5.15", "0.5.15.post1", "0.5.16")
+    assert registry.codes["KV1001"].asks == old.codes["KV1001"].asks, "the newest reading's"
+
+
+def test_giving_codes_again_with_older_releases_changes_nothing():
+    newer = program("0.5.16", refuse(PAGE, "a"))
+    older = program("0.5.9", refuse(f"{PAGE} and tp_size > 1", "c"), refuse("gone", "e", "left"))
+    text = dump_registry(update_registry([older, newer], update_registry([newer])))
+    again = load_registry(tomllib.loads(text))
+    assert dump_registry(update_registry([older, newer], again)) == text

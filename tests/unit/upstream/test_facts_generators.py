@@ -131,7 +131,10 @@ def table():
     }
     lines = merge({"0.5.1": found, "0.5.2": found})
     assert len(lines) == 4, "two equal releases share their classes"
-    return ClassTable(lines, "0.5.2")
+    added = merge({"0.5.3": found}, lines)
+    assert added[1:] == lines[1:], "a release that is added shares them too"
+    assert ClassTable(added, "0.5.3").knows("whole")
+    return ClassTable(added, "0.5.2")
 
 
 def test_a_class_is_described_by_what_it_does(table):
