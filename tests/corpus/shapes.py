@@ -709,7 +709,7 @@ def dockerfile_exec(server: Server) -> tuple[list[Spelled], str]:
 ARG BASE=unused
 FROM --platform=linux/amd64 {image(server)} AS serve
 {env}RUN pip install --no-cache-dir extra-package \\
-    && rm -rf /root/.cache
+    && rm -rf /var/tmp/pip
 ENTRYPOINT [{", ".join(words[:3])}]
 CMD [ \\
   {(", " + chr(92) + chr(10) + "  ").join(words[3:])} \\
