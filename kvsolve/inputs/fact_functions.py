@@ -8,7 +8,6 @@ only where a path of the command names them; the network never is.
 from __future__ import annotations
 
 import glob
-import ipaddress
 import json
 import math
 import os
@@ -189,6 +188,8 @@ def load_json_text(text: Any) -> Any:
 
 def ip_address(text: Any) -> str:
     """The text of an IP address, as a sign that it is one."""
+    import ipaddress
+
     try:
         return str(ipaddress.ip_address(text))
     except ValueError as error:

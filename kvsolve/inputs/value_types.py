@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
-from decimal import Decimal
 from functools import partial
 from typing import Any
 
@@ -86,6 +85,8 @@ def _human_int(text: str) -> int:
         if "." in number:
             raise ValueError(f"a fraction cannot end in {suffix}")
         return int(number) * _IEC[suffix]
+    from decimal import Decimal
+
     return int(Decimal(number) * _SI[suffix])
 
 
