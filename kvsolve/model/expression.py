@@ -63,8 +63,10 @@ __all__ = [
     "children",
     "crashes_by_itself",
     "if_",
+    "intern",
     "is_boolean",
     "is_constant",
+    "key_of",
     "negate",
     "node",
     "rebuild",
@@ -78,13 +80,21 @@ Constant: TypeAlias = "bool | int | float | str | bytes | tuple[Any, ...] | froz
 
 
 class Expr:
-    """A term: an operation and its arguments. Made by :func:`node` and its relatives only."""
+    """A term: an operation and its arguments. Made by :func:`node` and its relatives only.
 
-    __slots__ = ("args", "op", "uid")
+    Attributes:
+        op: The operation.
+        args: Names and operands.
+        uid: A number of its own, which stands for the term in the keys of those above it.
+        key: The operation and the keys of its arguments.
+    """
+
+    __slots__ = ("args", "key", "op", "uid")
 
     op: str
     args: tuple[Any, ...]
     uid: int
+    key: tuple[Any, ...]
 
     def __repr__(self) -> str:
         return f"Expr({self.op}, {', '.join(map(repr, self.args))})"
@@ -122,6 +132,8 @@ _NAMED: dict[str, tuple[int, ...]] = {
     "any": (0,),
     "collect": (0, 1),
 }
+_NAMED_FIRST = {op: len(places) for op, places in _NAMED.items() if places[0] == 0}
+_NAMED_SECOND = frozenset(op for op, places in _NAMED.items() if places == (1,))
 
 _INVERSE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in", "is": "is_not", "is_not": "is"}
 _BOOLEAN_OPS = frozenset(
@@ -150,11 +162,12 @@ def is_constant(value: object) -> bool:
     return isinstance(value, (type(None), bool, int, float, str, bytes, frozenset))
 
 
-def _key(value: object) -> object:
+def key_of(value: object) -> object:
+    """What two operands have in common if they are the same, whatever Python's ``==`` says."""
     if isinstance(value, Expr):
         return value.uid
     if isinstance(value, tuple):
-        return ("tuple", *(_key(part) for part in value))
+        return ("tuple", *(key_of(part) for part in value))
     if isinstance(value, frozenset):
         return ("set", *sorted(map(repr, value)))
     if isinstance(value, float):
@@ -164,18 +177,28 @@ def _key(value: object) -> object:
 
 def raw(op: str, *args: Any) -> Expr:
     """Intern a term as it stands, without folding."""
-    key = (op, *(_key(a) for a in args))
+    key = (op, *[a.uid if type(a) is Expr else key_of(a) for a in args])
+    return _interned.get(key) or intern(key, args)
+
+
+def intern(key: tuple[Any, ...], args: tuple[Any, ...]) -> Expr:
+    """The term of a key, made where it was not yet.
+
+    Args:
+        key: The operation, then the key of each argument (:func:`key_of`).
+        args: The arguments.
+    """
     found = _interned.get(key)
     if found is None:
         found = Expr()
-        found.op, found.args, found.uid = op, args, -1 - len(_interned)
+        found.op, found.args, found.uid, found.key = key[0], args, -1 - len(_interned), key
         _interned[key] = found
     return found
 
 
 def lookup(op: str, *args: Any) -> Expr | None:
     """The term if it was ever made, else None; makes nothing."""
-    return _interned.get((op, *(_key(a) for a in args)))
+    return _interned.get((op, *map(key_of, args)))
 
 
 def same(a: object, b: object) -> bool:
@@ -245,7 +268,7 @@ def _opposite(value: Expr) -> Expr | None:
         inner = value.args[0]
         return inner if isinstance(inner, Expr) else None
     inverse = _INVERSE.get(value.op)
-    return lookup(inverse, *value.args) if inverse else lookup("not", value)
+    return _interned.get((inverse, *value.key[1:]) if inverse else ("not", value.uid))
 
 
 def _flatten(op: str, values: Iterable[Operand]) -> Iterator[Operand]:
@@ -355,7 +378,7 @@ def _distribute(op: str, value: Operand, constant: Constant) -> Operand:
         return node(op, value, constant)
     if value.op != "if" or not (is_constant(value.args[1]) or is_constant(value.args[2])):
         return raw(op, value, constant)
-    key = (op, value, _key(constant))
+    key = (op, value, key_of(constant))
     found = _distributed.get(key)
     if found is None:
         test, then, other = value.args
@@ -445,15 +468,14 @@ def _folded(function: Callable[..., Any], *args: Any) -> Operand:
     return value if is_constant(value) else raw("crash", "TypeError")
 
 
-def children(term: Expr) -> Iterator[Operand]:
+def children(term: Expr) -> tuple[Operand, ...]:
     """The operand arguments of a term, names left out, in order."""
-    names = _NAMED.get(term.op, ())
-    if term.op == "isinstance":
-        yield term.args[0]
-        return
-    for position, argument in enumerate(term.args):
-        if position not in names:
-            yield argument
+    op = term.op
+    if op in _NAMED_FIRST:
+        return term.args[_NAMED_FIRST[op] :]
+    if op in _NAMED_SECOND:
+        return term.args[:1] + term.args[2:]
+    return term.args[:1] if op == "isinstance" else term.args
 
 
 def rebuild(

@@ -11,7 +11,15 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import ARITHMETIC, COMPARISONS, Expr, Operand, is_constant, walk
+from kvsolve.model.expression import (
+    ARITHMETIC,
+    COMPARISONS,
+    Expr,
+    Operand,
+    children,
+    is_constant,
+    walk,
+)
 from kvsolve.model.flag import UNSET, Flag, FlagTable
 
 if TYPE_CHECKING:
@@ -83,14 +91,15 @@ def read_literals(
     """
     constants: dict[str, dict[tuple[str, str], Any]] = {}
     asked: set[str] = set()
+    slots = _Slots()
     for term in walk(*operands):
         if term.op == "ref" and term.args[0].startswith("given."):
             asked.add(bare(term.args[0]))
         elif term.op in COMPARISONS or term.op in ("mod", "floordiv", "min", "max"):
-            for dest, value in _compared(term):
+            for dest, value in _compared(term, slots):
                 constants.setdefault(dest, {}).setdefault(_key(value), value)
     peers: dict[str, set[str]] = {}
-    for cone in cones:
+    for cone in dict.fromkeys(cones):
         dests = {bare(slot) for slot in cone}
         if len(dests) <= widest:
             for dest in dests:
@@ -102,15 +111,40 @@ def read_literals(
     )
 
 
-def _compared(term: Expr) -> Iterator[tuple[str, Any]]:
+def _compared(term: Expr, slots: _Slots) -> Iterator[tuple[str, Any]]:
     a, b = term.args[:2]
     for side, other in ((a, b), (b, a)):
         if isinstance(side, Expr) and side.op not in ARITHMETIC and is_constant(other):
-            slots = [t.args[0] for t in walk(side) if t.op == "ref"]
-            if len(slots) == 1:
+            ref = slots.of(side)
+            if isinstance(ref, Expr):
                 several = isinstance(other, (tuple, frozenset))
                 for value in sorted(other, key=repr) if several else (other,):
-                    yield bare(slots[0]), value
+                    yield bare(ref.args[0]), value
+
+
+class _Slots:
+    """The one slot that terms read, each shared term looked at once."""
+
+    def __init__(self) -> None:
+        self.known: dict[Expr, Expr | bool] = {}
+
+    def of(self, term: Expr) -> Expr | bool:
+        """The slot as a term; False where there is none, True where there are several."""
+        found = self.known.get(term)
+        if found is None:
+            found = term if term.op == "ref" else self._below(term)
+            self.known[term] = found
+        return found
+
+    def _below(self, term: Expr) -> Expr | bool:
+        found: Expr | bool = False
+        for part in children(term):
+            other = self.of(part) if isinstance(part, Expr) else False
+            if other is not False and other is not found:
+                if found is not False:
+                    return True
+                found = other
+        return found
 
 
 def _key(value: Any) -> tuple[str, str]:

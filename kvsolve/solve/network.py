@@ -78,10 +78,9 @@ class Network:
             c.step: c for c in inlined.constraints if judged(c.step)
         }
         operands = [*(c.broken for c in self.constraints.values()), *inlined.effective.values()]
-        self.literals: Literals = read_literals(
-            operands, (c.cone for c in self.constraints.values())
-        )
-        self.dests = frozenset(bare(s) for c in self.constraints.values() for s in c.cone)
+        cones = dict.fromkeys(c.cone for c in self.constraints.values())
+        self.literals: Literals = read_literals(operands, cones)
+        self.dests = frozenset(bare(slot) for cone in cones for slot in cone)
         self.work = 0
         self.domains: dict[str, Domain] = {}
         self.cases: dict[tuple[Expr, int], list[tuple[Operand, int]]] = {}
