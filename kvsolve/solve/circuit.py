@@ -5,9 +5,9 @@ tabulated by its states. A change of a flag is passed on from node to node as fa
 so that a neighbouring configuration costs a few dozen steps rather than a run of the program.
 
 The same circuit runs on sets of states: an atom whose value is not the same for all states of a set
-is *open*, as in ternary simulation of hardware (Een, Mishchenko and Brayton, "Efficient
-implementation of property directed reachability", 2011). A refusal that stands although atoms are
-open stands for every value of them.
+stands for several values, or is *open* where nothing is known of it, as in ternary simulation of
+hardware (Een, Mishchenko and Brayton, "Efficient implementation of property directed reachability",
+2011). A refusal that stands although atoms are open stands for every value of them.
 """
 
 from __future__ import annotations
@@ -20,6 +20,16 @@ from kvsolve.model.expression import Crash, Expr, Unknown, can_crash, children
 from kvsolve.packs.evaluate import Interpreter
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 from kvsolve.solve.network import CRASHED, MANY, UNKNOWN, Mark, outcome, parts_of
+from kvsolve.solve.several import (
+    OPEN,
+    Several,
+    Span,
+    applied,
+    gathered,
+    is_wide,
+    joined,
+    truth_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,10 +39,6 @@ if TYPE_CHECKING:
     from kvsolve.solve.universe import Universe
 
 __all__ = ["OPEN", "Circuit", "Follower", "Kind", "is_broken", "is_mark", "same"]
-
-OPEN = Mark("OPEN")
-"""The value is not the same for all states that are looked at."""
-
 
 class Kind:
     """How a node gets its value."""
@@ -77,6 +83,7 @@ class Circuit:
         self.atoms: list[list[int]] = [[] for _ in self.universe.dests]
         self._node: dict[Any, int] = {}
         self._functions: list[Callable[..., Any] | None] = []
+        self._names: list[str] = []
         self._common: dict[tuple[int, int], Any] = {}
         self._alike: dict[tuple[int, int, bool], int] = {}
         self._bound: dict[Expr, bool] = {}
@@ -176,6 +183,7 @@ class Circuit:
         weight = self.network.support(operand).bit_count() if isinstance(operand, Expr) else 0
         self.weight.append(weight)
         self._functions.append(self._function(operand) if isinstance(operand, Expr) else None)
+        self._names.append(_name_of(operand) if isinstance(operand, Expr) else "")
         for arg in dict.fromkeys(args):
             self.parents[arg].append(number)
         return number
@@ -225,7 +233,7 @@ class Circuit:
         return table[state]
 
     def common(self, atom: int, mask: int) -> Any:
-        """The value that an atom has in all states of a mask, else :data:`OPEN`."""
+        """The value that an atom has in all states of a mask, or what stands for several."""
         key = atom, mask
         found = self._common.get(key, self)
         if found is self and mask < 0:
@@ -233,7 +241,7 @@ class Circuit:
         elif found is self:
             values = [self.at(atom, s) for s in range(mask.bit_length()) if mask >> s & 1]
             alike = all(same(v, values[0]) for v in values[1:])
-            found = self._common[key] = values[0] if alike else OPEN
+            found = self._common[key] = values[0] if alike else gathered(values)
         return found
 
     def alike(self, atom: int, state: int, truth: bool) -> int:
@@ -267,25 +275,28 @@ class Circuit:
         if kind == Kind.OR:
             return self.connective(args, values, True, strict)
         if kind == Kind.NOT:
-            value = values[args[0]]
-            return value if is_mark(value) else not value
+            return negated(values[args[0]])
         if kind == Kind.IF:
             return self._choice(args, values, strict)
-        for arg in args:
-            if is_mark(values[arg]):
-                return (
-                    self._marked(args, values) if kind == Kind.PLAIN else self._lazily(node, values)
-                )
-        if kind == Kind.PLAIN:
-            function = self._functions[node]
-            assert function is not None
-            try:
-                return function(*[values[a] for a in args])
-            except Unknown:
-                return UNKNOWN
-            except Exception:
-                return CRASHED
-        return self._lazily(node, values)
+        if kind == Kind.LAZY:
+            return self._lazily(node, values)
+        operands = [values[a] for a in args]
+        wide = False
+        for operand in operands:
+            kind_of = type(operand)
+            if kind_of is Mark:  # nothing is certain behind one that is open
+                return operand
+            wide = wide or kind_of is Several or kind_of is Span
+        function = self._functions[node]
+        assert function is not None
+        if wide:
+            return applied(self._names[node], function, operands)
+        try:
+            return function(*operands)
+        except Unknown:
+            return UNKNOWN
+        except Exception:
+            return CRASHED
 
     def connective(
         self, args: tuple[int, ...], values: list[Any], decisive: bool, strict: bool
@@ -308,31 +319,30 @@ class Circuit:
                     return CRASHED
             elif value is UNKNOWN:
                 doubt = True
-            elif bool(value) is decisive:
-                return OPEN if danger else decisive
+            else:
+                truth = truth_of(value)
+                if truth is decisive:
+                    return OPEN if danger else decisive
+                if truth is OPEN:
+                    open_ = True
+                    danger = danger or (strict and self.risky[arg])
         if open_:
             return OPEN
         return UNKNOWN if doubt else not decisive
 
     def _choice(self, args: tuple[int, ...], values: list[Any], strict: bool) -> Any:
         test, then, other = values[args[0]], values[args[1]], values[args[2]]
-        if test is OPEN:
-            settled = then is not OPEN and same(then, other)
-            return then if settled and not (strict and self.risky[args[0]]) else OPEN
+        if test is OPEN or (is_wide(test) and test.truth is None):
+            return OPEN if strict and self.risky[args[0]] else joined(then, other)
         if is_mark(test):
             return test
-        return then if test else other
-
-    @staticmethod
-    def _marked(args: tuple[int, ...], values: list[Any]) -> Any:
-        """The first mark met from left to right; nothing is certain behind one that is open."""
-        return next(v for a in args if is_mark(v := values[a]))
+        return then if truth_of(test) else other
 
     def _lazily(self, node: int, values: list[Any]) -> Any:
         """The value of a term that does not read all of its operands."""
         args = self.args[node]
         found = [values[a] for a in args]
-        if any(v is OPEN for v in found):
+        if any(v is OPEN or is_wide(v) for v in found):
             return OPEN
         term = self.terms[node]
         if isinstance(term, tuple):
@@ -482,8 +492,7 @@ class Follower:
             if kind < 2:  # AND, OR
                 value = connective(args[node], values, kind == 1, strict)
             elif kind == 2:  # NOT
-                value = values[args[node][0]]
-                value = value if is_mark(value) else not value
+                value = negated(values[args[node][0]])
             else:
                 value = circuit.value(node, values, strict)
             if value is not old and not same(value, old):
@@ -494,7 +503,17 @@ def is_broken(value: Any) -> bool:
     """Whether a refusal's guard with this value stops upstream."""
     if value is True or value is False:
         return bool(value)
-    return value is CRASHED or (not is_mark(value) and bool(value))
+    return value is CRASHED or (not is_mark(value) and truth_of(value) is True)
+
+
+def negated(value: Any) -> Any:
+    """``not value``, a mark being left as it is."""
+    if value is True or value is False:
+        return not value
+    if is_mark(value):
+        return value
+    truth = truth_of(value)
+    return truth if truth is OPEN else not truth
 
 
 class _Ready(Interpreter):
@@ -511,6 +530,11 @@ class _Ready(Interpreter):
         if found is self:
             return super().value(operand)
         return _unmarked(found)
+
+
+def _name_of(term: Expr) -> str:
+    """What an operation is called: a call by its function."""
+    return str(term.args[0]) if term.op == "call" else term.op
 
 
 def _table(found: list[Any]) -> Any:
@@ -545,7 +569,7 @@ def same(a: Any, b: Any) -> bool:
     """Whether two values cannot be told apart."""
     if a is b:
         return True
-    if type(a) is not type(b) or isinstance(a, Mark):
+    if type(a) is not type(b) or type(a) is Mark:
         return False
     if isinstance(a, (list, tuple, dict, frozenset, set)):
         return repr(a) == repr(b)
