@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kvsolve.answers.translation import span_of, translations
 from kvsolve.files.editing import (
     CannotEditError,
     Delete,
@@ -125,7 +126,9 @@ def _operations(question: Question, repair: Repair, found: FoundCommand) -> Iter
     for edit in repair.edits:
         if edit.value == HIDDEN:
             raise CannotEditError("it would write a secret")
-        if not edit.dest:
+        if edit.becomes:
+            yield from _translated(question, edit, used)
+        elif not edit.dest:
             yield _without_problem(question, edit, used)
         elif edit.op == "add":
             yield Insert(_anchor(question, repair, found), _words(question, edit))
@@ -152,14 +155,27 @@ def _without_problem(question: Question, edit: Edit, used: set[int]) -> Delete:
         if problem.spelling != edit.flag or problem.index in used or problem.index < 0:
             continue
         used.add(problem.index)
-        count = len(problem.values)
-        if problem.kind != "stray":
-            whole = question.argv[problem.index]
-            count += 1 - ("=" in whole and bool(problem.values))
-        for option in question.parsed.occurrences:
-            if option.place == problem.index:
-                count = option.end - option.place
+        count = len(span_of(question, problem))
         return _delete(question.origin, problem.index, count)
+    raise CannotEditError(f"{edit.flag} is not in the file itself")
+
+
+def _translated(question: Question, edit: Edit, used: set[int]) -> Iterator[Operation]:
+    """Write the name that the release has for an option in the place of the one it has not."""
+    for item in translations(question):
+        if item.problem.spelling != edit.flag or item.start in used:
+            continue
+        used.add(item.start)
+        at, count = question.origin[item.start], item.stop - item.start
+        tokens, typed = item.tokens, question.request.command[at]
+        if "=" in typed and len(tokens) == 2:
+            tokens = ("=".join(tokens),)
+        yield from (Replace(at + n, token) for n, token in enumerate(tokens[:count]))
+        if len(tokens) < count:
+            yield Delete(at + len(tokens), count - len(tokens))
+        elif len(tokens) > count:
+            yield Insert(at + count - 1, tokens[count:])
+        return
     raise CannotEditError(f"{edit.flag} is not in the file itself")
 
 

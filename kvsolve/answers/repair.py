@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import dest_of, hider, request, seconds, session
 from kvsolve.answers.conflict import pinned_conflict, shown_conflict
 from kvsolve.answers.elsewhere import Elsewhere, elsewhere_of
+from kvsolve.answers.translation import best, translated, translations
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Edit
 from kvsolve.model.finding import Kind, Verdict
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kvsolve.answers.asking import Command
+    from kvsolve.answers.translation import Translation
     from kvsolve.model.edit import Conflict, Repair
     from kvsolve.model.finding import CheckResult
     from kvsolve.session import Question
+    from kvsolve.solve.repair import Repairs
 
 __all__ = ["Fix", "fix_of", "repair"]
 
@@ -102,30 +106,18 @@ def fix_of(
     """
     flags, hide = question.pack.flags, hider(question)
     pins = [dest_of(flags, name) for name in keep]
-    weights = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
+    told = {dest_of(flags, name): _weight(name, cost) for name, cost in (costs or {}).items()}
     shown = hide.result(result)
     if result.verdict is Verdict.VALID:
         return Fix(shown, ())
-    context = question.context
     if not result.errors or _unrepairable(result):
         return Fix(shown, (), instead=_instead(shown))
-    from kvsolve.inputs.doubts import known_part
-    from kvsolve.solve.repair import repair as search
-
-    found = search(
-        context,
-        known_part(question.config, flags),
-        pins=pins,
-        held=question.held,
-        weights=weights,
-        k=top,
-        time_limit=seconds(limit_s),
-    )
-    parse = _parse_edits(question)
-    if found.repairs and not (found.repairs[0].edits or parse):
+    wanted = _Wanted(result, tuple(pins), {**_unasked(question), **told}, top, seconds(limit_s))
+    found = best(partial(_searched, question, wanted), translations(question), top)
+    if found.repairs and not found.repairs[0].edits:
         return Fix(shown, (), instead=_instead(shown))
     if found.repairs:
-        repairs = tuple(hide.repair(_with_parse(r, parse, result)) for r in found.repairs)
+        repairs = tuple(hide.repair(r) for r in found.repairs)
         return Fix(shown, repairs, None, repairs[0].bound)
     clash = pinned_conflict(question, pins, limit_s) if found.feasible is False else None
     gave_up = found.feasible is None
@@ -137,6 +129,54 @@ def fix_of(
         gave_up,
         elsewhere=elsewhere_of(question) if look_elsewhere and not gave_up else None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a repair is to heed.
+
+    Attributes:
+        result: What a check says of the command as given.
+        pins: Dests to leave as they are.
+        weights: Cost factor by dest.
+        top: How many alternatives.
+        limit: Seconds, None for no limit.
+    """
+
+    result: CheckResult
+    pins: tuple[str, ...]
+    weights: Mapping[str, int]
+    top: int
+    limit: float | None
+
+
+def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]) -> Repairs:
+    """The repairs of the command with some of its refused options translated, others dropped."""
+    from kvsolve.inputs.doubts import known_part
+    from kvsolve.solve.repair import repair as search
+
+    if chosen:
+        question = session().ask(translated(question.request, question, chosen))
+    found = search(
+        question.context,
+        known_part(question.config, question.pack.flags),
+        pins=wanted.pins,
+        held=question.held,
+        weights=wanted.weights,
+        k=wanted.top,
+        time_limit=wanted.limit,
+    )
+    edits = (*(item.edit for item in chosen), *_parse_edits(question))
+    return replace(
+        found, repairs=tuple(_with_parse(r, edits, wanted.result) for r in found.repairs)
+    )
+
+
+def _unasked(question: Question) -> Mapping[str, int]:
+    """What it costs more to bring in a feature that the command says nothing of."""
+    from kvsolve.packs.weights import unasked_weights
+
+    return {d: w for d, w in unasked_weights().items() if d not in question.parsed.given}
 
 
 def _weight(name: str, cost: int) -> int:

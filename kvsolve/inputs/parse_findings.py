@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kvsolve.inputs.problems import ParseProblem
     from kvsolve.packs.pack import Pack
 
-__all__ = ["ignored_config_file", "parse_findings"]
+__all__ = ["ignored_config_file", "parse_findings", "successor"]
 
 _MOST = 8
 _PARSER_ENDS = "SystemExit"
@@ -26,6 +26,41 @@ def parse_findings(problems: Iterable[ParseProblem], pack: Pack) -> tuple[Findin
     """The problems as findings, in the order in which upstream would notice them."""
     ordered = sorted(problems, key=lambda problem: problem.order)
     return tuple(_finding(p, pack, after=n > 0) for n, p in enumerate(ordered))
+
+
+def successor(problem: ParseProblem, pack: Pack) -> tuple[str, ...]:
+    """What to type for something refused, option and values, where that is beyond doubt.
+
+    Args:
+        problem: What the parser refuses.
+        pack: The release's knowledge.
+
+    Returns:
+        Empty where nothing takes its place or where what is meant can only be guessed.
+    """
+    match problem.kind:
+        case "unknown":
+            found = _history(problem.spelling, pack.release)
+            if found.instead is not None:
+                return found.instead.tokens(problem.values)
+            near = "" if found.releases else _clearly(problem.spelling, problem.suggestions)
+            return (near, *problem.values) if near else ()
+        case "ambiguous":
+            instead = _history(problem.spelling, pack.release).instead
+            return instead.tokens(problem.values) if instead is not None else ()
+        case "retired":
+            return (*problem.suggestions[:1], *problem.values) if problem.suggestions else ()
+        case "bad-choice":
+            near = _clearly(problem.values[0], problem.suggestions)
+            return (problem.name, near) if near else ()
+    return ()
+
+
+def _clearly(word: str, known: tuple[str, ...]) -> str:
+    """The one known word that this is a misspelling of, "" where there is none or a rival."""
+    from kvsolve.inputs.spelling import misspelt
+
+    return misspelt(word, known)
 
 
 def ignored_config_file(spelling: str) -> Finding:
@@ -76,7 +111,9 @@ def _words(problem: ParseProblem, pack: Pack) -> tuple[str, str]:
             return _unknown(problem, pack)
         case "ambiguous":
             rivals = _listed(problem.suggestions, "and")
-            return f"{typed} is the start of {rivals}.", "Spell the flag out."
+            instead = " ".join(successor(problem, pack))
+            advice = f"Use {instead}." if instead else "Spell the flag out."
+            return f"{typed} is the start of {rivals}.", advice
         case "stray":
             where = f" after {problem.name}" if problem.name else ""
             return f"The value {typed}{where} belongs to no flag.", ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 from functools import lru_cache
 
-__all__ = ["nearest"]
+__all__ = ["misspelt", "nearest"]
 
 _LIKE = 0.6
+_SURELY = 0.85
 
 
 @lru_cache(maxsize=512)
@@ -27,6 +28,19 @@ def nearest(word: str, known: tuple[str, ...], most: int = 3) -> tuple[str, ...]
         if score >= _LIKE:
             scored.append((-score, candidate))
     return tuple(candidate for _, candidate in sorted(scored)[:most])
+
+
+def misspelt(word: str, known: tuple[str, ...]) -> str:
+    """The known word that another one is surely a misspelling of, "" where none or several are.
+
+    Two words of the same letters but for one or two in ten are one word misspelt, unless a third
+    is as near.
+    """
+    near = nearest(word, known, 2)
+    scores = [SequenceMatcher(None, _bare(word), _bare(other), False).ratio() for other in near]
+    if not scores or scores[0] < _SURELY or (len(scores) > 1 and scores[1] >= scores[0]):
+        return ""
+    return near[0]
 
 
 def _alike(matcher: SequenceMatcher[str]) -> float:

@@ -141,12 +141,11 @@ def _beginning_with(prefix: str, table: FlagTable) -> tuple[str, ...]:
 
 def _unselected(head: _Head, values: tuple[str, ...]) -> ParseProblem:
     """The problem of an option that selects nothing; it takes its values along."""
-    if head.rivals:
-        return ParseProblem(
-            "ambiguous", head.typed, head.place, suggestions=head.rivals, values=values
-        )
     attached = () if head.attached is None else (head.attached,)
-    return ParseProblem("unknown", head.typed, head.place, values=attached + values)
+    kind = "ambiguous" if head.rivals else "unknown"
+    return ParseProblem(
+        kind, head.typed, head.place, suggestions=head.rivals, values=attached + values
+    )
 
 
 def _taken(nargs: str | int | None, available: int, attached: bool) -> int | str:

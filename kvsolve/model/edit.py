@@ -21,6 +21,8 @@ class Edit:
         value: Value after; the default for ``remove``.
         cost: Positive; the weight of the flag times 1 for add, 2 for set, 3 or 2 for remove.
         also: Other values of the same cost that would do, best first.
+        becomes: The spelling to type in place of a flag that the release does not know by this
+            name; else empty.
     """
 
     op: str
@@ -30,9 +32,11 @@ class Edit:
     value: Any
     cost: int
     also: tuple[Any, ...] = ()
+    becomes: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON of an edit."""
+        renamed = {"becomes": self.becomes} if self.becomes else {}
         return {
             "op": self.op,
             "flag": self.flag,
@@ -40,6 +44,7 @@ class Edit:
             "value": self.value,
             "cost": self.cost,
             "also": list(self.also),
+            **renamed,
         }
 
 

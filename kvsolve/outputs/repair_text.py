@@ -73,7 +73,7 @@ def _edit_lines(edit: Edit, paint: Paint) -> Iterator[str]:
     if edit.op != "add":
         yield paint("red", f"- {_typed(edit.flag, edit.before)}")
     if edit.op != "remove":
-        yield paint("green", f"+ {_typed(edit.flag, edit.value)}")
+        yield paint("green", f"+ {_typed(edit.becomes or edit.flag, edit.value)}")
 
 
 def _typed(flag: str, value: object) -> str:

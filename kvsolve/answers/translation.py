@@ -1,0 +1,164 @@
+"""Options that the release knows under another name, and values that are misspelt.
+
+A command written for an older release names options that are gone. What took their place is known
+(``renames.toml``), so a repair writes that in, instead of dropping what the user asked for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from kvsolve.inputs.argv import parse_argv
+from kvsolve.inputs.parse_findings import successor
+from kvsolve.model.edit import Edit
+from kvsolve.model.noun import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Sequence
+
+    from kvsolve.inputs.problems import ParseProblem
+    from kvsolve.model.edit import Repair
+    from kvsolve.session import Question, Request
+    from kvsolve.solve.repair import Repairs
+
+__all__ = ["Translation", "best", "span_of", "translated", "translations"]
+
+_MOST_TRIED = 3
+"""Translations of which each is left out in turn; more are taken up or dropped together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """What to write for an option that the release's parser refuses.
+
+    Attributes:
+        problem: The refusal.
+        start: Position of the option among the question's tokens.
+        stop: Position after its last value.
+        tokens: What to write there.
+    """
+
+    problem: ParseProblem
+    start: int
+    stop: int
+    tokens: tuple[str, ...]
+
+    @property
+    def edit(self) -> Edit:
+        """The change of the command line; never dearer than leaving the option out."""
+        before = " ".join(self.problem.values) or None
+        flag, *values = self.tokens
+        name = self.problem.spelling
+        value = " ".join(values) or None
+        return Edit("set", "", name, before, value, 2, becomes=flag)
+
+
+def translations(question: Question) -> tuple[Translation, ...]:
+    """What can be written for the options that the parser refuses, in the command's order.
+
+    Only what the release's parser accepts there, and only for an option that nothing else in the
+    command sets.
+    """
+    return tuple(_sound(question, _candidates(question)))
+
+
+def translated(request: Request, question: Question, chosen: Collection[Translation]) -> Request:
+    """The request with other tokens in the place of refused ones."""
+    command, unknown = list(request.command), dict(request.unknown)
+    loose = request.loose
+    for item in sorted(chosen, key=lambda item: item.start, reverse=True):
+        at, count = question.origin[item.start], item.stop - item.start
+        command[at : at + count] = item.tokens
+        shift = len(item.tokens) - count
+        unknown = {p + shift if p > at else p: why for p, why in unknown.items()}
+        loose = frozenset(p + shift if p > at else p for p in loose)
+    return replace(request, command=command, unknown=unknown, loose=loose)
+
+
+def span_of(question: Question, problem: ParseProblem) -> range:
+    """Positions, among the question's tokens, of an option that is refused and of its values."""
+    start = problem.index
+    for option in question.parsed.occurrences:
+        if option.place == start:
+            return range(start, option.end)
+    count = len(problem.values)
+    if problem.kind != "stray":
+        count += 1 - ("=" in question.argv[start] and bool(problem.values))
+    return range(start, start + count)
+
+
+def _candidates(question: Question) -> Iterator[Translation]:
+    for problem in question.parsed.problems:
+        if problem.index < 0:
+            continue
+        tokens = successor(problem, question.pack)
+        span = span_of(question, problem)
+        places = question.origin[span.start : span.stop]
+        whole = list(places) == list(range(places[0], places[0] + len(span)))
+        if problem.kind == "bad-choice" and len(span) > 2:
+            continue  # one of several values is wrong
+        if tokens and places[0] >= 0 and whole:
+            yield Translation(problem, span.start, span.stop, tokens)
+
+
+def _sound(question: Question, candidates: Iterator[Translation]) -> Iterator[Translation]:
+    """Those that the parser takes, one for each flag, and none for a flag that is given."""
+    table, given = question.pack.flags, set(question.parsed.given)
+    for item in candidates:
+        parsed = parse_argv((*_required(question), *item.tokens), table)
+        dests = {o.flag.dest for o in parsed.occurrences[len(table.required) :]}
+        if parsed.problems or len(dests) != 1 or dests & given:
+            continue
+        given |= dests
+        yield item
+
+
+def _required(question: Question) -> Sequence[str]:
+    return [token for name in question.pack.flags.required for token in (name, "_")]
+
+
+def best(
+    searched: Callable[[Sequence[Translation]], Repairs], known: Sequence[Translation], top: int
+) -> Repairs:
+    """The best repairs, whichever of the translations they take up.
+
+    An option that is not taken up is dropped. All are tried together first: where nothing else is
+    to be mended then, no repair is cheaper. Else every choice among the first few is tried.
+
+    Args:
+        searched: Gives the repairs for the translations chosen.
+        known: From :func:`translations`.
+        top: How many repairs to give.
+    """
+    first = searched(known)
+    if not known or any(r.optimal and len(r.edits) <= _least(r) for r in first.repairs[:1]):
+        return first
+    free, fixed = known[:_MOST_TRIED], known[_MOST_TRIED:]
+    choices = [c for n in range(len(free) - 1, -1, -1) for c in combinations(free, n)]
+    tried = [first, *(searched((*choice, *fixed)) for choice in choices)]
+    if fixed:
+        tried.append(searched(()))
+    return _merged(tried, top, proven=not fixed)
+
+
+def _least(repair: Repair) -> int:
+    """How many of the edits are of options that the parser refuses."""
+    return sum(not edit.dest for edit in repair.edits)
+
+
+def _merged(tried: Sequence[Repairs], top: int, *, proven: bool) -> Repairs:
+    """The cheapest of all, one for each set of edited flags; among equals the earlier tried."""
+    repairs = sorted((r for found in tried for r in found.repairs), key=lambda r: r.cost)
+    apart = {frozenset((e.flag, e.becomes) for e in r.edits): r for r in reversed(repairs)}
+    merged = sorted(apart.values(), key=repairs.index)[:top]
+    bounds = [found.repairs[0].bound for found in tried if found.repairs]
+    doubtful = [found.feasible is None for found in tried]
+    bound = min(bounds) if bounds and not any(doubtful) else None
+    sure = proven and bound is not None
+    answers = tuple(
+        replace(r, optimal=r.optimal and sure, bound=min(r.bound, bound or r.bound)) for r in merged
+    )
+    feasible = True if answers else None if any(doubtful) or not proven else False
+    return replace(tried[0], repairs=answers, feasible=feasible, bound=tried[0].bound)
