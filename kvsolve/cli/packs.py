@@ -25,7 +25,7 @@ Format = Annotated[
 ]
 _COLUMNS = (
     "sglang", "status", "flags", "modelled", "refusals", "rewrites", "statements", "exact",
-    "share", "gaps", "last_stage",
+    "share", "gaps", "last_stage", "late_places", "late_entries", "late_share",
 )  # fmt: skip
 
 

@@ -57,23 +57,49 @@ def extract(source: Source, out: Out = None) -> int:
 
 
 @app.command("inventory")
-def inventory(source: Source, format: Format = "text") -> int:
-    """List every raise and assert statement of argument resolution and what became of it."""
+def inventory(
+    source: Source,
+    stage: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stage", metavar="STAGE", help="args, load, pool, attention or request; repeatable."
+        ),
+    ] = None,
+    record: Annotated[
+        bool, typer.Option("--record", help="Keep the figures beside the packs.")
+    ] = False,
+    format: Format = "text",
+) -> int:
+    """List every raise and assert that a launch can reach, by stage, and what became of it.
+
+    Takes about a minute; --stage args alone is done in seconds.
+    """
     from dataclasses import asdict
 
     from kvsolve.outputs.listing import listing
-    from kvsolve.upstream.extract import read_source
+    from kvsolve.packs.files import constraints_directory
+    from kvsolve.upstream.reach import figures
+    from kvsolve.upstream.reach.inventory import take
 
     _require(source)
-    reading = read_source(source)
-    rows: list[dict[str, Any]] = [asdict(row) for row in reading.rows]
-    columns = tuple(rows[0]) if rows else ()
+    stages = frozenset(stage or figures.STAGES)
+    if strange := sorted(stages - set(figures.STAGES)):
+        raise KvsolveError(f"--stage takes {', '.join(figures.STAGES)}, not {strange[0]}")
+    if record and stages != frozenset(figures.STAGES):
+        raise KvsolveError("--record wants all stages")
+    found = take(source, beyond=stages != {"args"})
+    if record:
+        root = constraints_directory() / "sglang"
+        figures.record(root, found.release, figures.by_stage(found.places))
+    rows: list[dict[str, Any]] = [asdict(row) for row in found.places if row.stage in stages]
+    columns = ("stage", "status", "file", "line", "symbol", "code", "flags", "reason")
     about = {
-        "sglang": reading.program.release,
-        "statements": dict(reading.program.statements),
-        "unmapped": dict(sorted(reading.unmapped.items())),
+        "sglang": found.release,
+        "statements": found.statements,
+        "stages": figures.by_stage(found.places),
+        "unmapped": found.unmapped,
     }
-    emit(listing("statements", rows, columns, format, about))
+    emit(listing("places", rows, columns, format, about))
     return 0
 
 

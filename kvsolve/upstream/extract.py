@@ -15,7 +15,7 @@ from kvsolve.upstream.source import SourceTree
 if TYPE_CHECKING:
     from kvsolve.model.program import Program
 
-__all__ = ["extract", "read_source"]
+__all__ = ["extract", "read_source", "read_tree"]
 
 _RECURSION = 20_000
 
@@ -26,7 +26,11 @@ def read_source(path: str | Path) -> Reading:
     Raises:
         KvsolveError: The path is no SGLang release.
     """
-    tree = SourceTree.open(path)
+    return read_tree(SourceTree.open(path))
+
+
+def read_tree(tree: SourceTree) -> Reading:
+    """Read the program of a release that is open already."""
     names = load_fact_names(constraints_directory() / "sglang" / "facts.toml")
     limit = sys.getrecursionlimit()
     sys.setrecursionlimit(max(limit, _RECURSION))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.source import SourceTree
 
-__all__ = ["late_words", "write_late_words"]
+__all__ = ["entry_statements", "late_words", "write_late_words"]
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 
@@ -46,16 +46,36 @@ def late_words(tree: SourceTree, root: Path) -> dict[str, tuple[str, ...]]:
         tree: The release's source.
         root: The directory of the curated files.
     """
+    found: dict[str, tuple[str, ...]] = {}
+    for (file, symbol), entries in _by_place(tree, root).items():
+        found |= _assigned(entries, list(_read(tree, f"sglang/srt/{file}", symbol)))
+    return {code: runs for code, runs in found.items() if runs}
+
+
+def entry_statements(
+    tree: SourceTree, root: Path
+) -> Iterator[tuple[str, Mapping[str, Any], ast.Raise | ast.Assert]]:
+    """File, entry and raise or assert statement, for the entries that hold in a release.
+
+    Args:
+        tree: The release's source.
+        root: The directory of the curated files.
+    """
+    for (file, symbol), entries in _by_place(tree, root).items():
+        functions = list(_read(tree, f"sglang/srt/{file}", symbol))
+        for number, at, place in _paired(entries, functions):
+            yield file, entries[number], functions[at].statements[place]
+
+
+def _by_place(tree: SourceTree, root: Path) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+    """The entries that hold in a release, by file and function."""
     by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for path in sorted(root.glob("7[0-9]-*.toml")):
         for entry in read_curated(path).get("entry", []):
             ground = entry["ground"]
             if confirmed(tree.release, ground["sglang"]):
                 by_place.setdefault((ground["file"], ground["symbol"]), []).append(entry)
-    found: dict[str, tuple[str, ...]] = {}
-    for (file, symbol), entries in by_place.items():
-        found |= _assigned(entries, list(_read(tree, f"sglang/srt/{file}", symbol)))
-    return {code: runs for code, runs in found.items() if runs}
+    return by_place
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +117,17 @@ def _assigned(
     Where a function has fewer statements than entries, several share one; the text that the
     function puts into the message for each case then tells them apart.
     """
+    found = {
+        entries[number]["code"]: words(_message(functions[at].statements[place]))
+        for number, at, place in _paired(entries, functions)
+    }
+    return found | _told_apart(entries, functions, found)
+
+
+def _paired(
+    entries: list[Mapping[str, Any]], functions: list[_Function]
+) -> Iterator[tuple[int, int, int]]:
+    """Number of an entry, of a function and of a statement in it, the nearest pairs first."""
     pairs = sorted(
         (-_nearness(entry, statement), number, place, at)
         for number, entry in enumerate(entries)
@@ -104,16 +135,16 @@ def _assigned(
         for place, statement in enumerate(function.statements)
         if entry["raises"] == _exception(statement)
     )
-    found: dict[str, tuple[str, ...]] = {}
+    done: set[str] = set()
     taken: set[tuple[int, int]] = set()
     for sharing in (False, True):
         for _, number, place, at in pairs:
             code = entries[number]["code"]
-            if code in found or (not sharing and (at, place) in taken):
+            if code in done or (not sharing and (at, place) in taken):
                 continue
             taken.add((at, place))
-            found[code] = words(_message(functions[at].statements[place]))
-    return found | _told_apart(entries, functions, found)
+            done.add(code)
+            yield number, at, place
 
 
 def _told_apart(

@@ -101,7 +101,7 @@ class SourceTree:
             if relpath not in self._names:
                 raise KvsolveError(f"SGLang {self.release} in {self._where} has no {relpath}.")
             try:
-                text = self._load(relpath).decode("utf-8")
+                text = self._load(relpath).decode("utf-8-sig")
             except (OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
                 message = f"{relpath} of {self._where} cannot be read: {error}."
                 raise KvsolveError(message) from error

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["Row", "count", "take"]
+__all__ = ["Row", "count", "outside", "take"]
 
 _FILES = ("sglang/srt/server_args.py", "sglang/srt/arg_groups/")
 
@@ -79,6 +79,19 @@ def take(run: Run) -> tuple[Row, ...]:
                 reason = _reason(run, place, symbol, statement)
                 rows.append(Row(place, symbol, statement.lineno, "unreached", reason))
     return tuple(rows)
+
+
+def outside(run: Run) -> dict[tuple[str, int], bool]:
+    """File and line of what was read in other files, and whether its condition is exact."""
+    exact = _exact(run)
+    found: dict[tuple[str, int], bool] = {}
+    files = {file for file, _ in run.reached if not f"sglang/srt/{file}".startswith(_FILES)}
+    for file in sorted(files):
+        path = file if run.tree.exists(file) else f"sglang/srt/{file}"
+        for _, statement in _statements(run.tree.parse(path)):
+            if (file, statement.lineno) in run.reached:
+                found[file, statement.lineno] = exact.get((file, _told_line(statement)), True)
+    return found
 
 
 def _told_line(statement: ast.stmt) -> int:

@@ -46,12 +46,15 @@ class Reading:
         unmapped: Dotted names across the boundary that no fact is named for, with their uses.
         unreadable: Functions of facts that became facts themselves, and why.
         rows: Every raise and assert statement of argument resolution and what became of it.
+        outside: File and line of the statements that were read in other files, and whether the
+            condition of each is exact.
     """
 
     program: Program
     unmapped: Counter[str]
     unreadable: Mapping[str, str]
     rows: tuple[inventory.Row, ...]
+    outside: Mapping[tuple[str, int], bool]
 
 
 def read_program(
@@ -105,6 +108,7 @@ def read_release(
         run.unmapped,
         run.unreadable_functions,
         rows,
+        inventory.outside(run),
     )
 
 

@@ -1,0 +1,175 @@
+"""Every raise and assert that a launch can reach, by stage, and what became of it."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING
+
+from kvsolve.model.noun import dataclass
+from kvsolve.upstream.reach.leaves import Leaves, conditions, leaves
+from kvsolve.upstream.reach.reachable import BELOW, reachable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kvsolve.upstream.source import SourceTree
+
+__all__ = ["ENTRIES", "NOT_MODELLED", "Known", "Place", "places"]
+
+ENTRIES = ("exact", "opaque", "curated")
+NOT_MODELLED = "not modelled"
+_LISTED = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One raise or assert statement.
+
+    Attributes:
+        file: Path below ``sglang/srt``; from ``sglang`` on where it lies elsewhere.
+        symbol: Qualified name of the function that it stands in.
+        line: Line of the statement.
+        stage: The first stage of a start-up that can reach it, or of its entry.
+        status: ``exact`` (an entry that is read, nothing opaque in its guard), ``opaque`` (read,
+            with opaque terms), ``curated`` (an entry written by hand), ``not modelled``, or
+            ``elsewhere`` (in the files of argument resolution, but no part of it).
+        code: Of a curated entry.
+        flags: The flags, and widths that follow from them, that its condition reads.
+        reason: Why it is not modelled or is elsewhere.
+        decided: Whether flags, machine, environment and config.json decide its condition, told by
+            the names in it.
+    """
+
+    file: str
+    symbol: str
+    line: int
+    stage: str
+    status: str
+    code: str = ""
+    flags: tuple[str, ...] = ()
+    reason: str = ""
+    decided: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether it is among those that a flag can reach and decide."""
+        return self.status in ENTRIES or (self.decided and bool(self.flags))
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of places already, by file and line.
+
+    Attributes:
+        read: Whether the guard of a place that was read is exact, with the stage of its entry.
+        curated: Code and stage of entries written by hand.
+    """
+
+    read: Mapping[tuple[str, int], tuple[bool, str]]
+    curated: Mapping[tuple[str, int], tuple[str, str]]
+
+
+def places(tree: SourceTree, flags: frozenset[str], known: Known) -> list[Place]:
+    """The places of stages load, pool and attention, and those of entries beyond them.
+
+    Args:
+        tree: The release's source.
+        flags: Dests of the release.
+        known: Entries that are there.
+
+    Raises:
+        KvsolveError: A stage has no root in this release.
+    """
+    stages = reachable(tree)
+    entered = {file for file, _ in stages}
+    files = sorted(entered | {file for file, _ in known.curated})
+    found: dict[tuple[str, int], Place] = {}
+    for file in files:
+        path = file if tree.exists(file) else f"{BELOW}{file}"
+        for statement in _statements(tree.parse(path)):
+            if (place := _place(file, statement, stages, flags, known)) is not None:
+                found.setdefault((file, place.line), place)
+    return sorted(found.values(), key=lambda p: (_ORDER.index(p.stage), p.file, p.line))
+
+
+_ORDER = ("args", "load", "pool", "attention", "request")
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    node: ast.Raise | ast.Assert
+    symbols: tuple[str, ...]
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    owner: ast.ClassDef | None
+
+
+def _statements(tree: ast.Module) -> Iterator[_Statement]:
+    """Every statement within a function, with the symbols of the functions around it."""
+    waiting: list[tuple[ast.AST, str, tuple[str, ...], list[ast.AST]]] = [(tree, "", (), [])]
+    while waiting:
+        node, prefix, symbols, around = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, (ast.Raise, ast.Assert)) and symbols:
+                functions = [a for a in around if not isinstance(a, ast.ClassDef)]
+                owners = [a for a in around if isinstance(a, ast.ClassDef)]
+                owner = owners[-1] if owners else None
+                yield _Statement(child, symbols, functions[-1], owner)  # type: ignore[arg-type]
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                symbol = f"{prefix}.{child.name}" if prefix else child.name
+                own = () if isinstance(child, ast.ClassDef) else (symbol,)
+                waiting.append((child, symbol, (*symbols, *own), [*around, child]))
+            else:
+                waiting.append((child, prefix, symbols, around))
+
+
+def _place(
+    file: str,
+    statement: _Statement,
+    stages: Mapping[tuple[str, str], str],
+    flags: frozenset[str],
+    known: Known,
+) -> Place | None:
+    node, symbol = statement.node, statement.symbols[-1]
+    at = (file, node.lineno)
+    if at in known.curated:
+        code, stage = known.curated[at]
+        told = _leaves(statement, flags)
+        return Place(file, symbol, node.lineno, stage, "curated", code, told.flags, decided=True)
+    stage = next((stages[file, s] for s in statement.symbols if (file, s) in stages), "")
+    if at in known.read:
+        exact, stage = known.read[at]
+        told = _leaves(statement, flags)
+        status = "exact" if exact else "opaque"
+        return Place(file, symbol, node.lineno, stage, status, flags=told.flags, decided=True)
+    if not stage:
+        return None
+    told = _leaves(statement, flags)
+    reason, decided = _reason(statement, told)
+    return Place(file, symbol, node.lineno, stage, NOT_MODELLED, "", told.flags, reason, decided)
+
+
+def _leaves(statement: _Statement, flags: frozenset[str]) -> Leaves:
+    tests = conditions(statement.function, statement.node)
+    return leaves(statement.function, tests, flags, statement.owner)
+
+
+def _reason(statement: _Statement, told: Leaves) -> tuple[str, bool]:
+    """Why a statement is no entry, and whether a command could decide it."""
+    if told.unknown:
+        listed = ", ".join(told.unknown[:_LISTED])
+        more = ", ..." if len(told.unknown) > _LISTED else ""
+        return f"rests on what no command tells: {listed}{more}", False
+    if told.flags:
+        return "decided by flags, and not read yet", True
+    if told.known:
+        return "decided by the model or the machine alone, and not read", True
+    if _is_abstract(statement):
+        return "a method that a subclass replaces", False
+    if any(isinstance(n, ast.Try) for n in ast.walk(statement.function)):
+        return "has no condition of its own: raised where something else failed", False
+    return "has no condition of its own: who calls it decides", False
+
+
+def _is_abstract(statement: _Statement) -> bool:
+    body = [s for s in statement.function.body if not isinstance(s, ast.Expr)]
+    return statement.owner is not None and body == [statement.node]
