@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 __all__ = ["set_computed"]
 
 RENAMED = {"Olmo3ForCausalLM": "Olmo2ForCausalLM"}
+OF_EACH_PART = frozenset({"architectures", "dtype", "model_type", "torch_dtype"})
+MIXERS = {
+    **dict.fromkeys(("minicpm", "standard", "attention", "attn"), "minicpm4"),
+    **dict.fromkeys(("lightning", "lightning_attn"), "lightning-attn"),
+}
+"""Other names of the two kinds of mixers."""
 
 
 def set_computed(made: DraftObject) -> None:
@@ -72,6 +78,21 @@ def _bidirectional_gemma(made: DraftObject) -> None:
         made.set("sliding_window", window // 2 + 1)
 
 
+def _minicpm_hybrid(made: DraftObject) -> None:
+    """The kinds of mixers repeat over the layers; sparse ones count with a sparse_config only."""
+    count = made.get("num_hidden_layers") or 0
+    given = made.get("mixer_types") or ["minicpm4"]
+    if not all(isinstance(name, str) for name in given):
+        return
+    kinds = [MIXERS.get(name, name) for name in given]
+    types = (kinds * -(-count // len(kinds)))[:count]
+    made.set("mixer_types", types)
+    _set_layers(made, [i for i, kind in enumerate(types) if kind == "minicpm4"])
+    sparse = made.get("sparse_config") is not None and "minicpm4" in types
+    made.attributes["has_minicpm_sparse_attention"] = sparse
+    made.attributes["has_lightning_layers"] = "lightning-attn" in types
+
+
 def _hoisted(made: DraftObject) -> None:
     """The quantisation that the language part declares is the whole's."""
     text = made.get("text_config")
@@ -83,16 +104,28 @@ def _hoisted(made: DraftObject) -> None:
         made.set("hidden_size", text.get("hidden_size"))
 
 
+def _mirrored(made: DraftObject) -> None:
+    """What the language part holds stands at the top too."""
+    text = made.get("text_config")
+    if text is None or isinstance(text, dict):
+        return
+    for name, value in text.attributes.items():
+        if name not in OF_EACH_PART:
+            made.attributes[name] = value
+
+
 def _set_layers(made: DraftObject, full: list[int]) -> None:
     made.attributes["full_attention_layer_ids"] = full
 
 
 RULES: dict[str, Callable[[DraftObject], None]] = {
     "Gemma3TextConfig": _bidirectional_gemma,
+    "Glm5NextConfig": _mirrored,
     "GraniteMoeHybridConfig": _granite_hybrid,
     "KimiK25Config": _hoisted,
     "KimiK3Config": _hoisted,
     "KimiLinearConfig": _kimi_linear,
+    "MiniCPMHybridConfig": _minicpm_hybrid,
     "NemotronHConfig": _nemotron_h,
     "Olmo3Config": _olmo3,
     "Qwen3NextConfig": _qwen3_next,

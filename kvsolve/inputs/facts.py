@@ -10,7 +10,6 @@ Facts of an unknown machine or model are absent; the evaluator then says that th
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from kvsolve.inputs.model_facts import context_length, model_facts
 from kvsolve.inputs.models import find_model
 from kvsolve.inputs.packages import package_spec
 from kvsolve.inputs.quantization import quantization_override
+from kvsolve.inputs.side_files import kv_events, local_json, local_yaml
 from kvsolve.model.expression import Crash, Unknown
 from kvsolve.model.fact import ConfigObject, Facts
 
@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 HUB = "hub:"
+KV_EVENTS = "sglang.srt.disaggregation.kv_events.KVEventsConfig.model_validate_json"
 SIDE_FILE = "hf_quant_config.json"
 
 
@@ -51,6 +52,7 @@ def context_facts(
     packages: Mapping[str, bool] | None = None,
     draft: ModelFiles | None = None,
     model_path: str | None = None,
+    stands_in: bool = False,
 ) -> Facts:
     """Every fact of a context.
 
@@ -64,10 +66,11 @@ def context_facts(
         packages: Import names that are there, or not, unlike in the official image.
         draft: The draft model's files, None where there is none or nothing is known of it.
         model_path: How the command spells the model, where its facts come from elsewhere.
+        stands_in: The model stands for any of which nothing is known, whatever it is called.
     """
     facts = platform_part_facts(release, gpu, gpus=gpus, env=env, packages=packages)
     if model is not None:
-        facts |= model_part_facts(release, model, overrides, facts, model_path)
+        facts |= model_part_facts(release, model, overrides, facts, model_path, stands_in)
     if draft is not None:
         facts |= draft_part_facts(release, draft, facts)
     return facts
@@ -107,10 +110,11 @@ def model_part_facts(
     overrides: Mapping[str, Any] | None = None,
     platform: Facts | None = None,
     model_path: str | None = None,
+    stands_in: bool = False,
 ) -> Facts:
     """The facts that follow from the model; ``platform`` gives machine and environment."""
     facts = model_facts(release, model, overrides, platform)
-    facts |= _file_helpers(release, model, facts, model_path)
+    facts |= _file_helpers(release, model, facts, model_path, stands_in)
     return facts
 
 
@@ -146,16 +150,23 @@ def _device_memory(gpu: GpuProfile) -> Callable[..., Any]:
 
 
 def _file_helpers(
-    release: str, model: ModelFiles | None, facts: Facts, model_path: str | None
+    release: str,
+    model: ModelFiles | None,
+    facts: Facts,
+    model_path: str | None,
+    stands_in: bool = False,
 ) -> Facts:
     """Facts about files: of the context's model, of a local path, of a well-known model."""
     own = {name for name in (model_path, model.name if model else None) if name}
 
+    def is_own(path: object) -> bool:
+        return path in own or (stands_in and find_model(str(path)) is None)
+
     def files_of(path: object) -> ModelFiles | None:
-        return model if model is not None and path in own else find_model(str(path))
+        return model if model is not None and is_own(path) else find_model(str(path))
 
     def config_of(path: object, *_: object) -> ConfigObject:
-        if path in own and "config" in facts:
+        if "config" in facts and is_own(path):
             return facts["config"]  # type: ignore[no-any-return]
         found = find_model(str(path))
         if found is None:
@@ -182,7 +193,7 @@ def _file_helpers(
         if isinstance(path, str) and path.startswith(HUB):
             found = files_of(path.removeprefix(HUB))
             return found.quantization if found else None
-        return _local_json(path)
+        return local_json(path)
 
     return {
         "helper:config_of": config_of,
@@ -192,18 +203,9 @@ def _file_helpers(
         "helper:huggingface_hub.hf_hub_download": download,
         "helper:json.load": load,
         "helper:open": lambda path, *_: path,
+        f"helper:{KV_EVENTS}": kv_events,
+        "helper:yaml.safe_load": local_yaml,
     }
-
-
-def _local_json(path: object) -> Any:
-    try:
-        return json.loads(Path(str(path)).read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise Crash("FileNotFoundError") from error
-    except OSError as error:
-        raise Crash("OSError") from error
-    except (ValueError, RecursionError) as error:
-        raise Crash("JSONDecodeError") from error
 
 
 def _listing() -> ConfigObject:

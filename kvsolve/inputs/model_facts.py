@@ -17,6 +17,7 @@ from kvsolve.inputs.quantization import (
     declared_quantization,
     quantization_override,
 )
+from kvsolve.inputs.side_files import apply_readouts
 from kvsolve.model.fact import ConfigObject, Facts
 from kvsolve.packs.files import constraints_directory
 from kvsolve.packs.release_order import release_order
@@ -94,9 +95,12 @@ def model_facts(
     """
     config = model_configuration(release, files, overrides)
     text = text_part(config, class_table(release))
+    readouts = apply_readouts(release, files, config, text)
     named = tuple(config.get("architectures") or ())
     table = architectures(release)
-    return _Deriver(release, config, text, named, table, files, env or {}).facts()
+    return _Deriver(release, config, text, named, table, files, env or {}).facts() | {
+        f"model.{name}": value for name, value in readouts.items()
+    }
 
 
 class _Deriver:
@@ -138,8 +142,6 @@ class _Deriver:
             "attention_chunk_size": self.text.get("attention_chunk_size"),
             "dtype": self._dtype(),
             "is_generation": not gemma and not self.among("not_generation"),
-            "decision_config": None,
-            "joint_head_config": None,
             "pointer_head": None,
             "linear_attn_registry_result": None,
             "embedding_model_spec": self._embedding(gemma),

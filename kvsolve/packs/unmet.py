@@ -1,7 +1,8 @@
 """Entries that no configuration is known to meet, and why: ``constraints/sglang/unmet.toml``.
 
-The list is written by the search for cases (``tests/conformance/unmet_entries.py``). An entry on it
-stands in the release's source all the same; what is said is how far the search went.
+The list is written by the search for cases (``tests/conformance/unmet_entries.py``); a few reasons
+were read in a release's source. An entry on it stands in the source all the same; what is said is
+how far the search went.
 """
 
 from __future__ import annotations
@@ -37,17 +38,21 @@ class Unmet:
 
     Attributes:
         release: Where it was looked for.
-        why: ``facts``, ``proven`` or ``undone``.
-        settings: In how many pairs of machine and model that was shown.
+        why: ``facts``, ``proven``, ``undone``, or ``read`` for a reason from the source.
+        settings: In how many pairs of machine and model that was shown; 0 where it was read.
+        reason: What was read, a sentence without its full stop.
     """
 
     release: str
     why: str
-    settings: int
+    settings: int = 0
+    reason: str = ""
 
     @property
     def text(self) -> str:
         """One sentence without its full stop."""
+        if self.why == "read":
+            return f"{self.reason} (read in the source of {self.release})"
         count = "1 setting" if self.settings == 1 else f"{self.settings} settings"
         where = f"{count} of machine and model, environment unset, {self.release}"
         return f"{_REASONS[self.why]} ({where})"
@@ -66,7 +71,9 @@ def load_unmet(path: Path | None = None) -> Mapping[str, Unmet]:
     rows = tomllib.loads(path.read_text(encoding="utf-8"))
     found = {}
     for code, row in rows.items():
-        if row.get("why") not in _REASONS or not {"release", "settings"} <= set(row):
+        told = "reason" if row.get("why") == "read" else "settings"
+        if row.get("why") not in {*_REASONS, "read"} or not {"release", told} <= set(row):
             raise UnmetError(f"{path.name}: {code} does not say why, where and how far")
-        found[code] = Unmet(row["release"], row["why"], row["settings"])
+        reason = row.get("reason", "")
+        found[code] = Unmet(row["release"], row["why"], row.get("settings", 0), reason)
     return found

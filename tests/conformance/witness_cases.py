@@ -9,6 +9,7 @@ from kvsolve.packs.pack import load_pack
 
 from .batches import run_jobs
 from .cases import bears_out, has_value, job_of, model_name
+from .comparison import plain_value
 from .entry_probe import STAGE
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def case_of(probe: Probe, code: str, kind: str, job: Job, seen: Seen) -> Case:
         case["where"] = list(seen.place)
     elif kind == "breaks":
         dest, inside, after = seen.writes[code]
-        case |= {"dest": dest, "after": model_name(after)}
+        case |= {"dest": dest, "after": plain_value(model_name(after))}
         if inside:
             case["inside"] = list(inside)
     return case

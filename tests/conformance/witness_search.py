@@ -102,12 +102,16 @@ class Explorer:
         probe: What kvsolve says of a job.
         wanted: Entry -> its steps.
         tried: Guards that were searched in vain, by step: the same guard is not searched twice.
+        again: Search them twice all the same.
+        anywhere: Look for every entry in every setting, also where its variables or drafts could
+            make no difference to it.
     """
 
     probe: Probe
     wanted: dict[str, list[int]]
     tried: dict[int, set[Any]] = field(default_factory=dict)
     again: bool = False
+    anywhere: bool = False
 
     def visit(self, setting: Setting) -> Iterator[Attempt]:
         """Try every entry still wanted in a setting; what has a pair is wanted no more."""
@@ -120,7 +124,7 @@ class Explorer:
         also = self._also(held)
         stage = Stage(question.context, question.config, held=held, also=also, seconds=SECONDS)
         for code, steps in list(self.wanted.items()):
-            if not self._concerns(code, setting):
+            if not (self.anywhere or self._concerns(code, setting)):
                 continue
             attempt = self._try(stage, setting, code, steps)
             if attempt.result == "pair":
@@ -211,7 +215,7 @@ class Explorer:
                 second = second or job
         breaks = self._job(stage, setting, config)
         return (
-            self._repaired(stage, setting, code, config) or second or self._elsewhere(breaks, code)
+            self._repaired(stage, setting, code, config) or second or self.elsewhere(breaks, code)
         )
 
     def _repaired(self, stage: Stage, setting: Setting, code: str, config: Config) -> Job | None:
@@ -221,7 +225,7 @@ class Explorer:
         job = self._job(stage, setting, mended)
         return job if self.probe.look(job).lacks(code) else None
 
-    def _elsewhere(self, job: Job, code: str) -> Job | None:
+    def elsewhere(self, job: Job, code: str) -> Job | None:
         """The same command in another environment, on another machine, for another model."""
         if job["env"] and self.probe.look({**job, "env": {}}).lacks(code):
             return {**job, "env": {}}

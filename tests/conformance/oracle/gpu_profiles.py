@@ -85,4 +85,5 @@ GPU_PROFILES: Mapping[str, GpuProfile] = {
     "cpu": GpuProfile("cpu", memory=262144),
     "xpu": GpuProfile("xpu", "Intel(R) Data Center GPU Max 1550", memory=65536, processors=448),
     "npu": GpuProfile("npu", "Ascend910B", memory=65536),
+    "npu-32g": GpuProfile("npu", "Ascend910A", memory=32768),
 }

@@ -28,6 +28,7 @@ from .light_runner import resolved
 from .model_configs import model_path
 from .placeholders import TOUCHES, Placeholder
 from .places import frames, handlers, innermost, is_raised
+from .remembered import forget_environment
 from .steps import STAGES, Steps
 
 if TYPE_CHECKING:
@@ -80,7 +81,11 @@ class Validator:
         self._begin(steps, only_args=job.get("judged_to") == "args")
         with _environment(job.get("env") or {}):
             self.own_environment = bool(job.get("env"))
+            if self.own_environment:
+                forget_environment()
             verdict = self._verdict(self._argv(job), steps)
+        if self.own_environment:
+            forget_environment()
         touches = TOUCHES.stop()
         outcome = {
             "id": job.get("id"),
