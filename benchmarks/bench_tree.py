@@ -1,7 +1,9 @@
 """How long ``kvsolve check`` takes for a tree of 1,000 manifests, and how much memory.
 
 Run with ``python benchmarks/bench_tree.py``. The manifests are those of the corpus of the tests, in
-Kubernetes', compose's and the other YAML shapes, each with an address of its own. Times are of the
+Kubernetes', compose's and the other YAML shapes, each with an address of its own. They are checked
+for one GPU, and with none given, where every command that names none is judged for every GPU; and
+so once more with a port of its own for each, which SGLang's own checks look at. Times are of the
 processor, the start of the command and the loading of four releases' packs included.
 """
 
@@ -32,22 +34,38 @@ def write(folder: Path) -> None:
         (place / f"{number}-{source.name}").write_text(text, encoding="utf-8")
 
 
-def main() -> int:
-    """Measure once more after a first run that makes the packs."""
+def with_ports(folder: Path) -> None:
+    """Give each manifest that names the usual port one of its own."""
+    for number, file in enumerate(sorted(folder.rglob("*.*"))):
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace("30000", str(31000 + number)), encoding="utf-8")
+
+
+def run(title: str, *arguments: str) -> bool:
+    """Measure one run; whether it kept to the limits."""
     script = str(Path(sysconfig.get_path("scripts")) / "kvsolve")
-    command = [script, "check", "--gpu", "h100", "--format", "jsonl"]
-    with tempfile.TemporaryDirectory() as folder:
-        write(Path(folder))
-        warm = [*command, str(FILES / "k8s")]
-        subprocess.run(warm, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        ran = subprocess.run([*command, folder], check=False, capture_output=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [script, "check", "--format", "jsonl", *arguments]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ran = subprocess.run(command, check=False, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
     seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     memory = after.ru_maxrss / 1024
     answers = ran.stdout.count(b"\n")
-    print(f"{COUNT} manifests, {answers} commands: {seconds:.1f} s, at most {memory:.0f} MiB")
-    return int(seconds > WITHIN_S or memory > WITHIN_MIB)
+    print(f"{title}: {answers} commands, {seconds:.1f} s, at most {memory:.0f} MiB")
+    return seconds <= WITHIN_S and memory <= WITHIN_MIB
+
+
+def main() -> int:
+    """Measure after a first run that makes the packs."""
+    print(f"{COUNT} manifests")
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        run("first run of a few", str(FILES / "k8s"))
+        good = run("for h100", "--gpu", "h100", folder)
+        good &= run("for any GPU", folder)
+        with_ports(Path(folder))
+        good &= run("for any GPU, a port each", folder)
+    return int(not good)
 
 
 if __name__ == "__main__":

@@ -7,44 +7,33 @@ their evaluation.
 from __future__ import annotations
 
 import json
-from collections import OrderedDict
 from dataclasses import field, replace
 from itertools import compress, islice
 from operator import is_not
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.contexts import Contexts
 from kvsolve.errors import KvsolveError
 from kvsolve.inputs.argv import ParsedCommand, parse_argv
 from kvsolve.inputs.command import split_command
-from kvsolve.inputs.facts import context_facts
-from kvsolve.inputs.gpu import GpuProfile, gpu_profile, gpu_profiles
-from kvsolve.inputs.model_config import unread_types
-from kvsolve.inputs.models import (
-    DEVICE_FLAGS,
-    MODEL_FLAGS,
-    ResolvedModel,
-    find_model,
-    model_profiles,
-    resolve_model,
-)
+from kvsolve.inputs.models import DEVICE_FLAGS, MODEL_FLAGS
 from kvsolve.inputs.problems import ParseProblem
 from kvsolve.inputs.serving_machine import NOTHING, taken_for_granted
-from kvsolve.model.context import Config, Context
-from kvsolve.model.finding import CheckResult, Finding, Kind, ProfileVerdict, Verdict
+from kvsolve.model.context import Config
+from kvsolve.model.finding import CheckResult, Finding, Kind, Verdict
 from kvsolve.model.noun import dataclass
 from kvsolve.packs.pack import Pack, load_pack, newest
-from kvsolve.solve.check import Prepared, check
+from kvsolve.solve.check import check
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from kvsolve.alike import Alike
+    from kvsolve.contexts import Spread
+    from kvsolve.solve.check import Prepared
+
 __all__ = ["Question", "Request", "Session"]
 
-_KEPT = 256
-"""Contexts kept; one that is only checked in takes some forty kilobytes."""
-_SEARCHED = 24
-"""Contexts kept in which repairs were looked for: these take ten megabytes."""
 _UNNAMED = "MODEL"
 """Stands for the model of a command that names none."""
 
@@ -102,7 +91,7 @@ class Question:
         parsed: The parser's reading of them.
         config: Values of every field.
         problems: What upstream's parser would refuse, as findings.
-        prepared: One prepared context per consistent profile; exactly one where GPU and model are
+        spread: Its contexts: one for each consistent profile, exactly one where GPU and model are
             known.
         doubts: Parts of the command that may be anything, so that no verdict holds for sure.
         origin: For each of ``argv`` its position in the request's command; -1 where it has none.
@@ -115,9 +104,14 @@ class Question:
     parsed: ParsedCommand
     config: Config
     problems: tuple[Finding, ...]
-    prepared: tuple[Prepared, ...]
+    spread: Spread
     doubts: tuple[str, ...] = ()
     origin: tuple[int, ...] = ()
+
+    @property
+    def prepared(self) -> tuple[Prepared, ...]:
+        """One prepared context for each consistent profile."""
+        return self.spread.prepared
 
     @property
     def held(self) -> frozenset[str]:
@@ -152,7 +146,7 @@ class Session:
     """Answers requests, keeping what they share."""
 
     def __init__(self) -> None:
-        self._prepared: OrderedDict[Any, Prepared] = OrderedDict()
+        self._contexts = Contexts()
 
     def ask(self, request: Request) -> Question:
         """Read a request: release, command, context.
@@ -191,7 +185,7 @@ class Session:
             parsed,
             config,
             tuple(_remarks(pack, parsed, _told(request, problems))),
-            tuple(self._contexts(request, pack, config, env)),
+            self._contexts.of(request, pack, config, env),
             doubts,
             places,
         )
@@ -204,114 +198,48 @@ class Session:
         """
         return self.judge(self.ask(request))
 
-    def judge(self, question: Question) -> CheckResult:
-        """Say everything about a question that was already read."""
-        request = question.request
-        results = [
-            check(
-                prepared,
-                question.config,
-                argv=question.argv,
-                problems=question.problems,
-                sglang_from=question.sglang_from,
-            )
-            for prepared in question.prepared
-        ]
-        if question.parsed.open:
-            from kvsolve.inputs.doubts import without_doubted
+    def judge(self, question: Question, alike: Alike | None = None) -> CheckResult:
+        """Say everything about a question that was already read.
 
-            results = [without_doubted(result) for result in results]
-        answer = results[0] if len(results) == 1 else _merged(results, request)
+        Args:
+            question: What to judge.
+            alike: Answers of the run, where those for commands that are alike may serve.
+        """
+        key = None if alike is None else alike.key(question)
+        answer = None if alike is None or key is None else alike.find(key)
+        if answer is None:
+            answer = _judged(question)
+            if alike is not None:
+                alike.keep(key, answer)
         if question.doubts:
             answer = _in_doubt(answer, question.doubts)
+        request = question.request
         taken = NOTHING if request.here else taken_for_granted(question.config)
         told = tuple(taken.sentences())
-        return replace(answer, ident=request.ident, taken_for_granted=told)
+        return replace(answer, argv=question.argv, ident=request.ident, taken_for_granted=told)
 
-    def _contexts(
-        self, request: Request, pack: Pack, config: Config, env: Mapping[str, str]
-    ) -> Iterator[Prepared]:
-        named = config.values.get("model_path") if "model_path" in config.given else None
-        model = resolve_model(
-            named,
-            config=Path(request.model_config) if request.model_config else None,
-            family=request.family,
+
+def _judged(question: Question) -> CheckResult:
+    """The answer for what is certain in a question, whatever may be doubtful beside."""
+    results = [
+        check(
+            prepared,
+            question.config,
+            argv=question.argv,
+            problems=question.problems,
+            sglang_from=question.sglang_from,
         )
-        gpus = [gpu_profile(request.gpu)] if request.gpu else list(gpu_profiles().values())
-        for gpu in gpus:
-            for candidate in [model] if model.files else _profiles_of(model):
-                yield self._prepare(request, pack, config, env, gpu, candidate)
+        for prepared in question.prepared
+    ]
+    if question.parsed.open:
+        from kvsolve.inputs.doubts import without_doubted
 
-    def _prepare(
-        self,
-        request: Request,
-        pack: Pack,
-        config: Config,
-        env: Mapping[str, str],
-        gpu: GpuProfile,
-        model: ResolvedModel,
-    ) -> Prepared:
-        taken = NOTHING if request.here else taken_for_granted(config)
-        overrides = _text(config, "json_model_override_args")
-        named, draft = _text(config, "model_path"), _text(config, "speculative_draft_model_path")
-        remote = config.values.get("trust_remote_code") is True
-        key = (
-            pack.release,
-            gpu.name,
-            request.gpus,
-            model.name,
-            model.origin,
-            tuple(sorted(env.items())),
-            overrides,
-            named,
-            draft,
-            remote,
-            request.stage,
-            taken.key,
-        )
-        found = self._prepared.get(key)
-        if found is None:
-            facts = context_facts(
-                pack.release,
-                gpu,
-                model.files,
-                gpus=request.gpus,
-                env=env,
-                overrides=_overrides(overrides),
-                draft=find_model(draft) if draft else None,
-                model_path=named,
-            )
-            facts |= taken.facts()
-            context = Context(
-                pack.release,
-                gpu.name,
-                request.gpus,
-                model.name,
-                model.origin,
-                facts,
-                dict(env),
-                unread_types(pack.release, model.files, remote=remote),
-            )
-            found = self._prepared[key] = Prepared(pack, context, request.stage)
-            self._forget()
-        else:
-            self._prepared.move_to_end(key)
-        return found
+        results = [without_doubted(result) for result in results]
+    if len(results) == 1:
+        return results[0]
+    from kvsolve.agreement import agreed
 
-    def _forget(self) -> None:
-        """Drop the contexts that were not asked for the longest."""
-        if len(self._prepared) > _KEPT:
-            self._prepared.popitem(last=False)
-        searched = [key for key, prepared in self._prepared.items() if prepared.is_searched]
-        for key in searched[:-_SEARCHED]:
-            del self._prepared[key]
-
-
-def _profiles_of(model: ResolvedModel) -> Iterator[ResolvedModel]:
-    """The profiles that a model of which nothing is known may be like."""
-    for profile in model_profiles().values():
-        if profile.family != "draft":
-            yield ResolvedModel(profile.name, profile.files, model.origin)
+    return agreed(results, question.request)
 
 
 def _override_problems(parsed: ParsedCommand) -> Iterator[ParseProblem]:
@@ -350,23 +278,6 @@ def _without_refused(parsed: ParsedCommand, pack: Pack) -> ParsedCommand:
     defaults = {dest: pack.flags.fields.get(dest) for dest in bad}
     kept = {dest: given for dest, given in parsed.given.items() if dest not in defaults}
     return replace(parsed, values={**parsed.values, **defaults}, given=kept, problems=problems)
-
-
-def _text(config: Config, dest: str) -> str | None:
-    """The value of a flag where it is a text, and not one that nobody knows."""
-    value = config.values.get(dest)
-    return value if isinstance(value, str) else None
-
-
-def _overrides(text: Any) -> Mapping[str, Any] | None:
-    """``--json-model-override-args``; what is no JSON object is told as a problem."""
-    if not isinstance(text, str):
-        return None
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) and value else None
 
 
 def _release(wanted: str | None, image: str | None) -> tuple[Pack, str]:
@@ -423,45 +334,3 @@ def _in_doubt(result: CheckResult, doubts: tuple[str, ...]) -> CheckResult:
     refused = any(f.is_error and f.kind is Kind.PARSE for f in result.findings)
     verdict = Verdict.INVALID if refused else Verdict.UNKNOWN
     return replace(result, verdict=verdict, unknown=(*result.unknown, *doubts))
-
-
-def _merged(results: Sequence[CheckResult], request: Request) -> CheckResult:
-    """One answer for several consistent profiles: what holds under all, and where they differ."""
-    verdicts = {r.verdict for r in results}
-    common = [
-        f
-        for f in results[0].findings
-        if all(any(g.code == f.code and g.dest == f.dest for g in r.findings) for r in results)
-    ]
-    first = results[0]
-    known_gpu = request.gpu is not None
-    same = {
-        name: value
-        for name, value in first.effective.items()
-        if all(r.effective.get(name) == value for r in results)
-    }
-    return replace(
-        first,
-        facts={
-            "gpu": request.gpu,
-            "gpus": request.gpus,
-            "model": first.facts["model"]
-            if len({r.facts["model"] for r in results}) == 1
-            else None,
-            "model_from": first.facts["model_from"] if known_gpu is False else "unknown",
-        },
-        verdict=verdicts.pop() if len(verdicts) == 1 else Verdict.UNKNOWN,
-        findings=tuple(common),
-        effective=same,
-        provenance={n: p for n, p in first.provenance.items() if n in same},
-        unknown=tuple(dict.fromkeys(u for r in results for u in r.unknown)),
-        profiles=tuple(
-            ProfileVerdict(
-                str(r.facts["gpu"]),
-                str(r.facts["model"]),
-                r.verdict,
-                tuple(f.code for f in r.errors),
-            )
-            for r in results
-        ),
-    )

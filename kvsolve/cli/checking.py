@@ -7,6 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kvsolve.alike import Alike
 from kvsolve.answers.asking import hider, session
 from kvsolve.answers.places import placed
 from kvsolve.cli.answering import (
@@ -85,6 +86,7 @@ class _Run:
         )
         self.tally, self.say = Tally(asked), Talk()
         self.spent, self.without = 0.0, 0
+        self.alike = Alike()
         self.sieve = Sieve(baseline or asked.setting("baseline"), write)
 
     def problem(self, problem: Problem) -> None:
@@ -95,7 +97,7 @@ class _Run:
 
     def command(self, source: Source, question: Question) -> None:
         """Judge one command and print what there is to say of it."""
-        judged = session().judge(question)
+        judged = session().judge(question, self.alike)
         if source.found is not None and source.document is not None:
             judged = placed(judged, source.found, source.document)
         result, mistakes = self.sieve.sift(hider(question).result(judged), self.asked, source)

@@ -60,7 +60,13 @@ def environment_facts(release: str, env: Mapping[str, str], is_hip: bool = False
         env: The variables that are set.
         is_hip: Whether the platform is ROCm, on which some defaults depend.
     """
-    raw = normalized(release, env)
+    return dict(_facts_of(release, tuple(env.items()), is_hip))
+
+
+@lru_cache(maxsize=64)
+def _facts_of(release: str, env: tuple[tuple[str, str], ...], is_hip: bool) -> Facts:
+    """The facts, which the contexts of a command have in common; they must not be changed."""
+    raw = normalized(release, dict(env))
     variables = environment_table(release)["variables"]
     for name, entry in variables.items():
         if len(entry) > 2 and entry[2] in raw:

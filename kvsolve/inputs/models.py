@@ -229,8 +229,12 @@ def _known_lines(path: Path) -> tuple[str, ...]:
     return tuple(path.read_text(encoding="utf-8").splitlines())
 
 
+@lru_cache(maxsize=512)
 def _row(name: str) -> dict[str, Any] | None:
-    """The row of a Hub id, in any case, with what it takes from its base filled in."""
+    """The row of a Hub id, in any case, with what it takes from its base filled in.
+
+    It is kept, and must not be changed.
+    """
     quoted = json.dumps(name).lower()
     for line in _known_lines(_known_path()):
         if quoted not in line.lower():

@@ -135,6 +135,10 @@ class Catalog:
             if report.holds(values, facts):
                 yield self._at(report.entry)
 
+    def reported(self) -> frozenset[str]:
+        """Every text in the conditions of reports, and so every flag that one of them reads."""
+        return frozenset(text for report in self._reports for text in report.texts())
+
     def candidates(self) -> list[Candidate]:
         """Every refusal with the hashes of its message, for the search by error text."""
         from kvsolve.packs.messages import Candidate

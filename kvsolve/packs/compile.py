@@ -19,7 +19,7 @@ from kvsolve.packs.evaluate import Failure, Trace, Write, interpret
 from kvsolve.packs.operations import OPERATIONS, call_function, call_method
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Mapping
+    from collections.abc import Callable, Container, Iterator, Mapping
 
     from kvsolve.model.expression import Operand
     from kvsolve.model.program import Program
@@ -242,6 +242,10 @@ class Predicate:
         """The operand's value for flags as parsed and facts by name."""
         return self._run(values, facts, [UNSET] * self._kept)
 
+    def texts(self) -> frozenset[str]:
+        """Every text in the code, the names of the slots that it reads among them."""
+        return frozenset(_texts(self._code))
+
     def marshal(self) -> bytes:
         """The code, for a cache that this Python version alone can read."""
         return marshal.dumps((without_lines(self._code), self._kept))
@@ -250,6 +254,16 @@ class Predicate:
     def unmarshal(cls, data: bytes) -> Predicate:
         """The inverse of :meth:`marshal`."""
         return cls(*marshal.loads(data))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a constant, or in those of code."""
+    parts = value.co_consts if isinstance(value, CodeType) else value
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (CodeType, tuple, frozenset)):
+        for part in parts:
+            yield from _texts(part)
 
 
 def compile_predicate(operand: Operand) -> Predicate:

@@ -17,6 +17,8 @@ from kvsolve.packs.evaluate import Failure, Interpreter, NotReached, Trace, Unde
 from kvsolve.packs.unlike import unlike
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from kvsolve.model.program import Program
     from kvsolve.packs.compile import FactTable
     from kvsolve.packs.units import Units
@@ -88,6 +90,10 @@ class ExactRun:
         marks: 1 for each unit that is to run; those that ran in the end.
         facts: Facts by name.
         final: Final values in the baseline, to change.
+        told: Units that the interpreter runs in any case.
+
+    Attributes:
+        told: The same, and those that read what this run leaves undefined.
     """
 
     def __init__(
@@ -98,23 +104,38 @@ class ExactRun:
         marks: bytearray,
         facts: FactTable,
         final: dict[str, Any],
+        told: Iterable[int] = (),
     ) -> None:
         self.units, self.steps = units, steps
         self.cells, self.marks, self.facts = cells, marks, facts
         self.interpreter = Interpreter(_Slots(cells, units.layout.cells), facts)
         self.trace = Trace(values=final)
         self._unknown: list[tuple[int, str]] = []
-        self._told: set[int] = set()
+        self.told = set(told)
 
     def run(self) -> Trace:
         """What the units that ran did, in the program's order."""
         at = self.marks.find(1)
         while at >= 0:
-            if at in self._told or not self._attempt(at):
+            if at in self.told or not self._attempt(at):
                 self._interpret(at)
+            self._mark_doubt(at)
             at = self.marks.find(1, at + 1)
         self.trace.failures += [Failure(s, "unknown", label) for s, label in self._unknown]
         return self.trace
+
+    def _mark_doubt(self, unit: int) -> None:
+        """Run what reads a shared term that is not known, even if it was not before.
+
+        The interpreter looks behind the term, at what this unit read.
+        """
+        cell = self.units.layout.terms.get(unit)
+        if cell is not None and type(self.cells[cell]) is Unknowable:
+            self._mark_readers(cell)
+
+    def _mark_readers(self, cell: int) -> None:
+        for reader in self.units.layout.readers[cell]:
+            self.marks[reader] = 1
 
     def _attempt(self, unit: int) -> bool:
         """Run a unit; False, and nothing done, where it has to be interpreted."""
@@ -157,12 +178,11 @@ class ExactRun:
             self.cells[cell] = value
             if is_final:
                 self.trace.values[name] = value
-            for reader in self.units.layout.readers[cell]:
-                self.marks[reader] = 1
+            self._mark_readers(cell)
 
     def _undefine(self, cell: int, mark: Unknowable) -> None:
         """Leave a cell undefined: its readers may do with it what only the interpreter knows."""
-        self.cells[cell] = mark
-        for reader in self.units.layout.readers[cell]:
-            self.marks[reader] = 1
-            self._told.add(reader)
+        before, self.cells[cell] = self.cells[cell], mark
+        self.told.update(self.units.layout.readers[cell])
+        if mark.label is None or unlike(mark, before):
+            self._mark_readers(cell)

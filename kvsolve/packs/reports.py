@@ -31,13 +31,22 @@ class Report:
 
     def holds(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> bool:
         """Whether it speaks of these effective values; one that cannot be told does not."""
-        if self._predicate is None:
-            self._predicate = Predicate.unmarshal(self._condition)
         try:
-            return bool(self._predicate(values, facts))
+            return bool(self.predicate(values, facts))
         except Exception:
             # A fact that is not known, or a value of another type: nothing to warn of.
             return False
+
+    @property
+    def predicate(self) -> Predicate:
+        """Its condition, made when somebody first asks."""
+        if self._predicate is None:
+            self._predicate = Predicate.unmarshal(self._condition)
+        return self._predicate
+
+    def texts(self) -> frozenset[str]:
+        """Every text in its condition, the names of the flags that it reads among them."""
+        return self.predicate.texts()
 
     def to_plain(self) -> tuple[int, bytes]:
         """Plain values that :mod:`marshal` can write."""

@@ -15,7 +15,7 @@ from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from kvsolve.packs.compile import SCOPE, UNSET, without_lines
+from kvsolve.packs.compile import SCOPE, UNSET, Unknowable, without_lines
 from kvsolve.packs.evaluate import Failure, Trace
 from kvsolve.packs.unlike import unlike
 
@@ -89,12 +89,7 @@ class Units:
             given: Flags that were typed.
             facts: Facts by name; they must not change while the baseline is used.
         """
-        cells: list[Any] = [UNSET] * len(self.layout.readers)
-        for flag, cell in self.layout.parsed.items():
-            cells[cell] = values.get(flag)
-        for flag, cell in self.layout.typed.items():
-            cells[cell] = values.get(flag) if flag in given else None
-        self.fix(cells, facts)
+        cells = self._filled(values, given, facts)
         out: tuple[Any, ...] = ([], [], {}, [])
         marks = bytearray(b"\1" * len(self.functions))
         try:
@@ -104,6 +99,50 @@ class Units:
             return None
         return Baseline(self, dict(values), frozenset(given), facts, cells, _trace(*out))
 
+    def doubtful_baseline(
+        self,
+        values: Mapping[str, Any],
+        given: Collection[str],
+        facts: FactTable,
+        program: Program,
+    ) -> Baseline | None:
+        """The same where facts are missing; None where something crashes.
+
+        What is undefined after a crash depends on where it crashed first, so that no other run can
+        begin from there; what is not known is the same however often it is asked for.
+
+        Args:
+            values: Value of each flag as parsed.
+            given: Flags that were typed.
+            facts: Facts by name; they must not change while the baseline is used.
+            program: What the units were cut from.
+        """
+        from kvsolve.packs.exact_units import ExactRun
+
+        cells = self._filled(values, given, facts)
+        marks = bytearray(b"\1" * len(self.functions))
+        run = ExactRun(self, self.steps(program), cells, marks, facts, {})
+        trace = run.run()
+        if any(failure.reason != "unknown" for failure in trace.failures):
+            return None
+        trace.failures.sort(key=_step_of)  # those that interpreted units tell come first
+        readers = self.layout.readers
+        unknown = (cell for cell, value in enumerate(cells) if type(value) is Unknowable)
+        told = run.told.union(*(readers[cell] for cell in unknown))
+        return Baseline(self, dict(values), frozenset(given), facts, cells, trace, frozenset(told))
+
+    def _filled(
+        self, values: Mapping[str, Any], given: Collection[str], facts: FactTable
+    ) -> list[Any]:
+        """The cells before any unit has run."""
+        cells: list[Any] = [UNSET] * len(self.layout.readers)
+        for flag, cell in self.layout.parsed.items():
+            cells[cell] = values.get(flag)
+        for flag, cell in self.layout.typed.items():
+            cells[cell] = values.get(flag) if flag in given else None
+        self.fix(cells, facts)
+        return cells
+
 
 def _trace(
     refusals: list[int], writes: list[Write], values: dict[str, Any], unknown: list[Any]
@@ -112,9 +151,19 @@ def _trace(
 
 
 class Baseline:
-    """One run in one context, and how to run what differs from it."""
+    """One run in one context, and how to run what differs from it.
 
-    __slots__ = ("_cells", "_facts", "_given", "_names", "_units", "_values", "trace")
+    Args:
+        units: The program.
+        values: Value of each flag as parsed.
+        given: Flags that were typed.
+        facts: Facts by name.
+        cells: The cells after the run.
+        trace: What it did.
+        doubtful: Units that read what is not known, so that only the interpreter runs them.
+    """
+
+    __slots__ = ("_cells", "_doubtful", "_facts", "_given", "_names", "_units", "_values", "trace")
 
     def __init__(
         self,
@@ -124,8 +173,10 @@ class Baseline:
         facts: FactTable,
         cells: list[Any],
         trace: Trace,
+        doubtful: frozenset[int] = frozenset(),
     ) -> None:
         self._units, self._values, self._given = units, values, given
+        self._doubtful = doubtful
         self._names = list(values)
         self._facts, self._cells = facts, cells
         self.trace = trace
@@ -137,6 +188,8 @@ class Baseline:
             values: Value of each flag as parsed.
             given: Flags that were typed.
         """
+        if self._doubtful:
+            return None
         units = self._units
         cells, marks = self._begun(values, given)
         trace = self.trace
@@ -168,7 +221,7 @@ class Baseline:
 
         cells, marks = self._begun(values, given)
         steps, final = self._units.steps(program), self.trace.values.copy()
-        run = ExactRun(self._units, steps, cells, marks, self._facts, final)
+        run = ExactRun(self._units, steps, cells, marks, self._facts, final, self._doubtful)
         return self._told(run.run(), marks)
 
     def _begun(

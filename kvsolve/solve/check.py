@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kvsolve.model.context import Config
 from kvsolve.model.finding import (
-    STAGES,
     CheckResult,
     Finding,
     Kind,
@@ -23,7 +22,8 @@ from kvsolve.model.finding import (
     stage_rank,
 )
 from kvsolve.model.overlay import Overlay, Shared
-from kvsolve.packs.compile import FactTable, Unknowable
+from kvsolve.packs.compile import FactTable, Unknowable, initial_slots
+from kvsolve.packs.evaluate import interpret
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -37,6 +37,8 @@ __all__ = ["Prepared", "check", "judge", "not_modelled"]
 
 _OF_CONTEXT = 20
 """Runs of a context after which a baseline pays: making one costs about as much as these."""
+_INTERPRETED = 20
+"""Runs that an interpreted one costs as much as."""
 _OF_RELEASE = 1000
 """Runs of a release after which its program is cut into units. That costs ten times as much as
 these, but it is kept for later starts."""
@@ -57,17 +59,16 @@ class Prepared:
         self.stage = stage or pack.last_stage
         self.facts = FactTable(context.facts)
         self._rank = stage_rank(self.stage)
-        self._runs = 0
+        self._runs, self._patience = 0, _OF_CONTEXT
         self._baseline: Baseline | None = None
-        judged = {stage: stage_rank(stage) <= self._rank for stage in STAGES}
-        self._judged = tuple([judged[s.stage] for s in pack.steps])
 
     def trace(self, config: Config) -> Trace:
         """Run a configuration; steps are positions in ``pack.program``."""
         if self._baseline is None:
             self._runs += 1
             self.pack.runs += 1
-            if self._runs % _OF_CONTEXT == 0:
+            if self._runs >= self._patience:
+                self._runs, self._patience = 0, 2 * self._patience
                 self._set_baseline(config, make=self.pack.runs >= _OF_RELEASE)
         if self._baseline is not None:
             found = self._baseline.attempt(config.values, config.given)
@@ -76,7 +77,13 @@ class Prepared:
             if found is None:
                 found = self._baseline.exact(config.values, config.given, self.pack.program)
             return found
-        return self.pack.compiled.run(config.values, config.given, self.facts)
+        found = self.pack.compiled.attempt(config.values, config.given, self.facts)
+        if found is None:
+            self._runs += _INTERPRETED
+            found = interpret(
+                self.pack.program, initial_slots(config.values, config.given), self.facts
+            )
+        return found
 
     def expect_many(self, config: Config) -> None:
         """Make now what many runs need; a run then costs what differs from the defaults.
@@ -93,7 +100,10 @@ class Prepared:
         if units is None:
             return
         for base in (self._defaults(config), config):
-            self._baseline = units.baseline(base.values, base.given, self.facts)
+            values, given, facts = base.values, base.given, self.facts
+            self._baseline = units.baseline(values, given, facts)
+            if self._baseline is None:
+                self._baseline = units.doubtful_baseline(values, given, facts, self.pack.program)
             if self._baseline is not None:
                 return
 
@@ -108,13 +118,13 @@ class Prepared:
     def broken(self, config: Config) -> tuple[int, ...]:
         """Steps at which upstream refuses or crashes, up to the stage judged, in order."""
         trace = self.trace(config)
-        steps = [s for s in trace.refusals if self._judged[s]]
-        steps += [f.step for f in trace.failures if f.reason == "crash" and self._judged[f.step]]
+        steps = [s for s in trace.refusals if self.judges(s)]
+        steps += [f.step for f in trace.failures if f.reason == "crash" and self.judges(f.step)]
         return tuple(sorted(steps))
 
     def judges(self, step: int) -> bool:
         """Whether a step belongs to the stages judged."""
-        return self._judged[step]
+        return stage_rank(self.pack.steps[step].stage) <= self._rank
 
     def decides(self, step: int) -> bool:
         """Whether upstream may stop at a step; a value that nothing can foretell is no doubt."""

@@ -134,6 +134,36 @@ def test_a_run_from_a_baseline_gives_the_interpreted_trace(
         assert told(baseline.exact(values, given_, program)) == told(full)
 
 
+@settings(max_examples=500)
+@given(
+    programs().map(viewed),
+    st.tuples(slots(), typed),
+    st.lists(st.tuples(slots(), typed), min_size=1, max_size=3),
+    facts(),
+    st.tuples(st.integers(1, 4), st.integers(1, 4)),
+)
+def test_a_run_from_a_doubtful_baseline_gives_the_interpreted_trace(
+    program: Program,
+    base: tuple[dict[str, Any], set[str]],
+    others: list[tuple[dict[str, Any], set[str]]],
+    known: dict[str, Any],
+    limits: tuple[int, int],
+) -> None:
+    largest, dear = limits
+    units = compile_units(program, largest=largest, dear=dear)
+    baseline = units.doubtful_baseline(*base, FactTable(known), program)
+    full = interpret(program, initial_slots(*base), known)
+    assert (baseline is None) == any(f.reason != "unknown" for f in full.failures)
+    if baseline is None:
+        return
+    assert told(baseline.trace) == told(full)
+    for values, given_ in others:
+        full = interpret(program, initial_slots(values, given_), known)
+        found = baseline.attempt(values, given_)
+        assert found is None or told(found) == told(full)
+        assert told(baseline.exact(values, given_, program)) == told(full)
+
+
 @settings(max_examples=300)
 @given(programs(), slots(), facts())
 def test_a_specialised_program_gives_the_same_trace(
