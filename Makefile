@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.installed
 
-.PHONY: demo test install smoke lint type property conformance release bench docs check-generated clean
+.PHONY: demo test install smoke lint type property conformance independent release bench bench-own docs check-generated clean
 
 # The main job on a real command: what is wrong with it, and the cheapest way out.
 demo: $(STAMP)
@@ -43,7 +43,30 @@ conformance: $(STAMP)
 release: $(STAMP)
 	cd tests && ../$(BIN)/python -m conformance.add_release $(VERSION)
 
-bench: $(STAMP)
+# The other solvers live in environments of their own, flamapy apart from the rest.
+PEERS := .venv-bench/.installed
+$(PEERS): pyproject.toml benchmarks/peers/flamapy.txt
+	test -x .venv-bench/bin/python || $(PYTHON) -m venv .venv-bench
+	.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	test -x .venv-flamapy/bin/python || $(PYTHON) -m venv .venv-flamapy
+	.venv-flamapy/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/flamapy.txt
+	@touch $(PEERS)
+
+# Answers on real releases held to engines that share no code with kvsolve's.
+independent: $(PEERS)
+	KVSOLVE_INDEPENDENT=1 .venv-bench/bin/pytest -n 2 --dist loadfile tests/independent $(ARGS)
+
+# kvsolve beside other solvers; rewrites the tables of docs/performance.md. ARGS=--quick prints the
+# tables of a run of three minutes instead.
+bench: $(PEERS)
+ifeq ($(ARGS),)
+	.venv-bench/bin/python -m benchmarks.peers --json benchmarks/peers/results.json --page docs/performance.md
+else
+	.venv-bench/bin/python -m benchmarks.peers $(ARGS)
+endif
+
+# What kvsolve alone takes, part by part.
+bench-own: $(STAMP)
 	@for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
 
 # Pages that are written from the packs and the command itself.
@@ -55,4 +78,4 @@ check-generated: $(STAMP)
 	$(BIN)/python -m tests.corpus.build --check
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache
+	rm -rf .venv .venv-bench .venv-flamapy .mypy_cache .pytest_cache .ruff_cache
