@@ -1,8 +1,10 @@
 """support: which pairs of values of flags some valid configuration has.
 
-A valid configuration answers for all pairs of its values, and its valid neighbours for what one or
-two flags can be set to beside the rest. Neighbours are judged by the thousand. Only what none of
-them shows is asked of the SAT solver, and what unit propagation excludes is not searched.
+A valid configuration answers for all pairs of its values, and its valid neighbours for what a flag
+can be set to beside the rest; two changes that no entry looks at together are valid together if
+each is. Neighbours are judged by the thousand, on walks from one valid configuration to others.
+What they do not show is asked of the SAT solver, for a value with all open ones at once: an answer
+has one of them, or none can be had.
 """
 
 from __future__ import annotations
@@ -27,8 +29,13 @@ if TYPE_CHECKING:
 
 __all__ = ["PairSupport", "Support", "support"]
 
-_FEW_NEW = 3000
-"""New pairs, each counted from both sides, up to which trying all open ones is given up."""
+_WALKS = 32
+"""Configurations whose neighbours are judged at once."""
+_WORTH = 20
+"""Walking ends where a step leaves more than all but a part of so many of what was open."""
+
+
+_JUDGE = int(__import__("os").environ.get("JUDGE", "0"))
 
 
 class Support(Enum):
@@ -68,8 +75,8 @@ class PairSupport:
         self.together = [0] * neighbours.total
         self.apart: list[int] = [0] * neighbours.total
         self.dead = 0
-        self._twice: dict[int, list[tuple[int, int]]] = {}
         self.found: list[tuple[list[int], int]] = []
+        self._apart_of = neighbours.apart
 
     def tell(self, a: int, a_state: int, b: int, b_state: int) -> Support:
         """What is known of two flags in two states.
@@ -103,14 +110,12 @@ class PairSupport:
         if self.tell(a, a_state, b, b_state) is not Support.SUPPORTED:
             return None
         one, other = self.number(a, a_state), self.number(b, b_state)
+        free = self._apart_of[a] >> other & 1
         for chosen, flips in self.found:
             mine, its = chosen[a] + self.offset[a] == one, chosen[b] + self.offset[b] == other
-            if (mine or its) and (mine or flips >> one & 1) and (its or flips >> other & 1):
+            both = mine or its or free
+            if both and (mine or flips >> one & 1) and (its or flips >> other & 1):
                 break
-        else:
-            one, other = min(one, other), max(one, other)
-            place = next(p for pairs, p in self._twice[one] if pairs >> other & 1)
-            chosen = self.found[place][0]
         at = [
             (own[n] & -own[n]).bit_length() - 1
             for own, n in zip(self.lowered.classes, chosen, strict=True)
@@ -131,17 +136,8 @@ class PairSupport:
             ] | (1 << self.offset[variable] + number)
         for number in bits(flips):
             variable = self._owner[number]
-            self.together[number] |= base & ~self._own[variable] | 1 << number
-
-    def note_pairs(self, at: int, one: int, others: list[int]) -> None:
-        """Take in that classes go with one class in a configuration found, both changed in it."""
-        together = 0
-        for other in others:
-            together |= 1 << other
-            self.together[other] |= 1 << one
-        if together:
-            self.together[one] |= together
-            self._twice.setdefault(one, []).append((together, at))
+            beside = base & ~self._own[variable] | flips & self._apart_of[variable]
+            self.together[number] |= beside | 1 << number
 
     def gaps(self, number: int) -> int:
         """The classes of other flags of which nothing is known together with one."""
@@ -179,7 +175,7 @@ def support(
     neighbours = Neighbours(lowered)
     found = PairSupport(lowered, neighbours)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    with Feasible(lowered) as feasible:
+    with Feasible(lowered, often=True) as feasible:
         found.complete = _Filler(found, feasible, neighbours, random.Random(seed), deadline).fill()
     return found
 
@@ -197,13 +193,13 @@ class _Filler:
     ) -> None:
         self.found, self.feasible, self.neighbours = found, feasible, neighbours
         self.source, self.deadline = source, deadline
-        self.literals = feasible.clauses.literals
-        self.many = [v for v, own in enumerate(self.literals) if own]
         offset = neighbours.offset
         self.literal = {
-            offset[v] + n: lit for v in self.many for n, lit in enumerate(self.literals[v])
+            offset[v] + n: lit
+            for v, own in enumerate(feasible.clauses.literals)
+            for n, lit in enumerate(own)
         }
-
+        self.waiting: list[list[int]] = []
         # Where no suspect entry can have a say, the neighbours can be judged.
         self.calm = [
             -feasible.clauses.literal(s) for s in found.lowered.suspect if s not in (TRUE, FALSE)
@@ -215,82 +211,94 @@ class _Filler:
             return self._fill()
         except TimeoutError:
             return False
+        finally:
+            self._judge_waiting()
 
     def _fill(self) -> bool:
-        if self._ask([]) is None:
+        start = self.feasible.settled(self.calm) or self.feasible.find((), self.deadline)
+        if start is None:
             self.found.dead = (1 << self.neighbours.total) - 1
             return True
-        while not self._late() and self._round():
-            pass
-        for number, literal in self.literal.items():
-            if not self._alive(number, literal):
-                continue
-            if not self._row(number, literal):
+        self._walk(start)
+        for number in sorted(self.literal, key=lambda n: -self.found.gaps(n).bit_count()):
+            if self._alive(number) and not self._row(number):
                 return False
         return True
 
-    def _round(self) -> bool:
-        """All open pairs tried at once, each as two changes of one configuration.
+    def _late(self) -> bool:
+        return self.deadline is not None and time.monotonic() > self.deadline
 
-        Returns:
-            Whether it brought much; else the rest is better asked one by one.
-        """
+    def _walk(self, start: list[int]) -> None:
+        """Go on from a valid configuration to others, as long as much is found on the way."""
+        every = (1 << self.neighbours.total) - 1
+        flips = self.neighbours.valid_of([start], every)[0]
+        self.found.note(start, flips)
+        walks = [(start, flips)] * _WALKS
         before = self._gaps()
-        if len(self.found.found) > 1 or before < _FEW_NEW:
-            self.feasible.prefer(self._wanted())
-            self._ask([])
-        chosen = self.found.found[-1][0]
-        at = len(self.found.found) - 1
-        open_ = [
-            (one, [n for n in bits(self.found.gaps(one)) if n > one])
-            for one in range(self.neighbours.total)
-        ]
-        for one, others, valid in self.neighbours.pairs(chosen, [o for o in open_ if o[1]]):
-            self.found.note_pairs(at, one, [others[n] for n in bits(valid)])
-        if len(self.found.found) == 1:
-            self.feasible.prefer(self._wanted())
-            self._ask([])
-            return True
-        return before - self._gaps() > _FEW_NEW
-
-    def _wanted(self) -> list[int]:
-        """For each flag a value of which little is known."""
-        wanted = []
-        for variable in self.many:
-            start = self.found.offset[variable]
-            open_ = [self.gap_counts[start + n] for n in range(len(self.literals[variable]))]
-            number = self.source.choices(range(len(open_)), [k**4 + 1 for k in open_])[0]
-            wanted.append(self.literals[variable][number])
-        return wanted
+        while not self._late() and before:
+            bases = [self._step(chosen, own) for chosen, own in walks]
+            walks = list(zip(bases, self.neighbours.valid_of(bases, every), strict=True))
+            for chosen, own in walks:
+                self.found.note(chosen, own)
+            now = self._gaps()
+            if (before - now) * _WORTH < before:
+                break
+            before = now
 
     def _gaps(self) -> int:
         self.gap_counts = [self.found.gaps(n).bit_count() for n in range(self.neighbours.total)]
         return sum(self.gap_counts)
 
-    def _late(self) -> bool:
-        return self.deadline is not None and time.monotonic() > self.deadline
+    def _step(self, chosen: list[int], flips: int) -> list[int]:
+        """Another valid configuration: changes that are valid alone and apart from each other.
 
-    def _ask(self, assumptions: list[int]) -> list[int] | None:
-        chosen = self.feasible.settled([*assumptions, *self.calm])
+        Args:
+            chosen: A valid configuration.
+            flips: The classes that one of its flags can be set to alone.
+        """
+        neighbours, draw = self.neighbours, self.source.random
+        moves = sorted((-(self.gap_counts[n] + 1) * draw(), n) for n in bits(flips))
+        there, bound = list(chosen), 0
+        for _, number in moves:
+            variable = neighbours.owner[number]
+            if not bound >> variable & 1:
+                there[variable] = number - neighbours.offset[variable]
+                bound |= neighbours.beside[variable]
+        return there
+
+    def _ask(self, assumptions: list[int]) -> bool:
+        """Whether something valid has some literals; its pairs are taken in."""
+        chosen = self.feasible.find(assumptions, self.deadline)
         if chosen is None:
-            chosen = self.feasible.find(assumptions, self.deadline)
-        if chosen is not None:
-            self.found.note(chosen, self.neighbours.valid(chosen))
-        return chosen
+            return False
+        self.found.note(chosen, 0)
+        self.waiting.append(chosen)
+        if len(self.waiting) >= _WALKS:
+            self._judge_waiting()
+        return True
 
-    def _alive(self, number: int, literal: int) -> bool:
-        if not self.found.together[number] and self._ask([literal]) is None:
+    def _judge_waiting(self) -> None:
+        """Take in what the neighbours of configurations found have that is still open."""
+        open_ = sum(1 << n for n in self.literal if self.found.gaps(n))
+        if open_ and not self._late():
+            bases = self.waiting
+            for chosen, flips in zip(bases, self.neighbours.valid_of(bases, open_), strict=True):
+                self.found.note(chosen, flips)
+        self.waiting = []
+
+    def _alive(self, number: int) -> bool:
+        if not self.found.together[number] and not self._ask([self.literal[number]]):
             self.found.dead |= 1 << number
             return False
         return True
 
-    def _row(self, number: int, literal: int) -> bool:
+    def _row(self, number: int) -> bool:
         """Decide the pairs of one class with all others; False where the time is up."""
-        found = self.found
+        found, feasible, literal = self.found, self.feasible, self.literal[number]
         gaps = found.gaps(number)
         if not gaps:
             return True
-        implied = self.feasible.implied([literal]) or set()
+        implied = feasible.implied([literal]) or set()
         excluded = 0
         for other in bits(gaps):
             if -self.literal.get(other, 0) in implied:
@@ -299,11 +307,12 @@ class _Filler:
         while gaps := found.gaps(number):
             if self._late():
                 return False
-            open_ = list(bits(gaps))
+            # A flag with one class has no literal, but whatever is found has that class.
+            open_ = [self.literal[n] for n in bits(gaps) if n in self.literal]
             self.source.shuffle(open_)
-            self.feasible.prefer([self.literal[n] for n in open_ if n in self.literal])
-            # A flag with one class has no literal: whatever is found has that class.
-            wanted = [self.literal[open_[0]]] if open_[0] in self.literal else []
-            if self._ask([literal, *wanted]) is None:
-                found.part(number, 1 << open_[0])
+            feasible.prefer(open_)
+            wanted = feasible.any_of(open_)
+            if not self._ask([literal, wanted]):
+                found.part(number, gaps)
+            feasible.forget(wanted)
         return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import combinations, product
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,12 +54,13 @@ def test_literals_hold_exactly_where_a_check_objects(case: Case, vary: list[str]
     assert found == expected
 
 
+@pytest.mark.parametrize("often", [False, True])
 @settings(max_examples=250, deadline=None)
-@given(cases(), subsets)
-def test_clauses_are_satisfied_by_the_valid_ones(case: Case, vary: list[str]) -> None:
+@given(case=cases(), vary=subsets)
+def test_clauses_are_satisfied_by_the_valid_ones(often: bool, case: Case, vary: list[str]) -> None:
     lowered = lower(case.prepared, case.config, vary=dict.fromkeys(vary))
     expected = naive(case, lowered)
-    with Feasible(lowered) as feasible:
+    with Feasible(lowered, often=often) as feasible:
         for at in members(lowered):
             state = feasible.clauses.state
             assumed = [lit for v, number in enumerate(at) for lit in state(v, number)]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from types import TracebackType
 
-__all__ = ["Solver"]
+__all__ = ["Solver", "simplified"]
 
 
 class Solver:
@@ -77,3 +77,24 @@ class Solver:
     def prefer(self, literals: Sequence[int]) -> None:
         """Literals to try first in later searches."""
         self._solver.set_phases(list(literals))
+
+
+def simplified(clauses: Iterable[Sequence[int]], kept: Sequence[int]) -> list[list[int]]:
+    """Fewer clauses over fewer variables that leave the same choices of some variables.
+
+    Clauses over the variables kept may be added afterwards.
+
+    Args:
+        clauses: What must hold.
+        kept: Variables that are not to be eliminated.
+    """
+    clauses = list(clauses)
+    if not all(clauses):
+        return [[]]
+    if not clauses:
+        return []
+    from pysat.process import Processor  # type: ignore[import-untyped]
+
+    with Processor(bootstrap_with=clauses) as processor:
+        found = processor.process(rounds=1, freeze=list(kept))
+        return [list(clause) for clause in found.clauses] if processor.status else [[]]

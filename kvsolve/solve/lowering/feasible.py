@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kvsolve.solve.engines.python_sat import Solver
 from kvsolve.solve.lowering.clauses import Clauses
 from kvsolve.solve.lowering.gates import FALSE, TRUE
+from kvsolve.solve.lowering.lean import Lean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,9 +28,18 @@ class Feasible:
         clauses: Its clauses; literals of assumptions are theirs.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, *, often: bool = False) -> None:
+        """Prepare to answer.
+
+        Args:
+            lowered: The context.
+            often: Many questions are to come, so that it pays to simplify the clauses first.
+        """
         self.lowered = lowered
-        self.clauses = Clauses(lowered)
+        self.clauses = Lean(lowered) if often else Clauses(lowered)
+        self._top = self.clauses.top
+        # What no pending entry objected to: the next question is best answered close to that.
+        self._agreed: list[int] = []
         self._solver = Solver(self.clauses.clauses, self.clauses.top)
         self._settled = [
             -self.clauses.literal(doubt) for doubt in lowered.doubts if doubt not in (TRUE, FALSE)
@@ -64,6 +74,7 @@ class Feasible:
             return chosen
         if not self.lowered.pending:
             return None
+        self._solver.prefer(self._agreed)
         while True:
             _look_at_clock(deadline)
             if not self._solver.solve(assumptions):
@@ -71,6 +82,8 @@ class Feasible:
             chosen = self.clauses.chosen(self._solver.model)
             objection = self.lowered.objection(self.clauses.first_states(chosen))
             if objection is None:
+                own = zip(self.clauses.literals, chosen, strict=True)
+                self._agreed = [literals[n] for literals, n in own if literals]
                 return chosen
             self._solver.add(self.clauses.excluding(objection))
 
@@ -102,6 +115,16 @@ class Feasible:
         """Literals that follow by unit propagation; None where the assumptions clash."""
         consistent, implied = self._solver.propagate(assumptions)
         return set(implied) if consistent else None
+
+    def any_of(self, literals: Sequence[int]) -> int:
+        """A literal to assume where at least one of some literals is wanted; see ``forget``."""
+        self._top += 1
+        self._solver.add([-self._top, *literals])
+        return self._top
+
+    def forget(self, wanted: int) -> None:
+        """Say that a literal of ``any_of`` will not be assumed any more."""
+        self._solver.add([-wanted])
 
     def prefer(self, literals: Sequence[int]) -> None:
         """Literals to try first in later searches."""

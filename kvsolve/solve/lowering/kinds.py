@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.solve.lowering.evaluating import Bindings, apply, operation_of
 from kvsolve.solve.lowering.gates import FALSE
-from kvsolve.solve.lowering.listing import MARKS, Listing, Outcomes, key_of
+from kvsolve.solve.lowering.listing import MARKS, Listing, Outcomes
 from kvsolve.solve.lowering.terms import NUMERIC
 from kvsolve.solve.network import CRASHED
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kvsolve.model.expression import Expr, Operand
+    from kvsolve.solve.lowering.gates import Gates
     from kvsolve.solve.lowering.outcomes import Encoder
 
 __all__ = ["LIST", "NUMBER", "Kinds", "kinds_of"]
@@ -82,10 +83,7 @@ class Kinds:
         return listing.joined(self.gates)
 
     def _exact(self, term: Expr, bound: Bindings) -> Outcomes:
-        listing = Listing()
-        for value, literal in self.encoder.outcomes(term, bound).values():
-            listing.note(_kind(value), literal)
-        return listing.joined(self.gates)
+        return kinds_of(self.encoder.outcomes(term, bound), self.gates)
 
 
 def _computed(
@@ -104,9 +102,12 @@ def _computed(
     return (_kind(apply(operation, tuple(1 if part is NUMBER else part for part in parts))),)
 
 
-def kinds_of(outcomes: Outcomes) -> Outcomes:
-    """The kinds of the outcomes of a constant."""
-    return {key_of(_kind(v)): (_kind(v), literal) for v, literal in outcomes.values()}
+def kinds_of(outcomes: Outcomes, gates: Gates) -> Outcomes:
+    """The kinds of some outcomes; one that several have holds where any of them does."""
+    listing = Listing()
+    for value, literal in outcomes.values():
+        listing.note(_kind(value), literal)
+    return listing.joined(gates)
 
 
 def _kind(value: Any) -> Any:

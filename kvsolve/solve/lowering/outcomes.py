@@ -157,7 +157,7 @@ class Encoder:
     def kinds(self, operand: Operand, bound: Bindings = ()) -> Outcomes:
         """As ``outcomes``, with all ordinary numbers taken for one."""
         if not isinstance(operand, Expr):
-            return kinds_of(self.outcomes(operand, bound))
+            return kinds_of(self.outcomes(operand, bound), self.gates)
         bound = self._within(operand, bound)
         return self._kept(
             self._kinds, (operand, bound), lambda: self.kinds_maker.of(operand, bound)
