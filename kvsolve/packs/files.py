@@ -83,7 +83,7 @@ def read_cached(name: str, key: str) -> memoryview | None:
 def write_cached(name: str, key: str, body: bytes) -> None:
     """Keep bytes for the next start, whole or not at all; a read-only home is no error."""
     path = cache_directory() / name
-    temporary = path.with_name(f"{name}.{os.getpid()}")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -134,6 +134,11 @@ class Pack:
             write_cached(f"{self.release}.units", self._key, self._units.marshal())
         return self._units
 
+    @property
+    def stamp(self) -> str:
+        """Changes with every file that the pack is made from; empty where it is kept nowhere."""
+        return self._key
+
     @cached_property
     def effective(self) -> Shared:
         """The defaults of all modelled flags: what runs where nobody says or writes anything."""

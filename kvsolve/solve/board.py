@@ -36,9 +36,11 @@ class Board:
         learned: The clauses met so far.
     """
 
-    def __init__(self, network: Network, universe: Universe) -> None:
+    def __init__(
+        self, network: Network, universe: Universe, circuit: Circuit | None = None
+    ) -> None:
         self.network, self.universe = network, universe
-        self.circuit = Circuit(network, universe)
+        self.circuit = Circuit(network, universe) if circuit is None else circuit
         self.follower = Follower(self.circuit, [1 << state for state in universe.rest])
         self.grounds = Grounds(self.circuit, self.follower)
         self.learned = NoGoods(universe)

@@ -13,7 +13,7 @@ hardware (Een, Mishchenko and Brayton, "Efficient implementation of property dir
 from __future__ import annotations
 
 from heapq import heappop, heappush
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.arithmetic import ARITHMETIC, COMPARISONS
 from kvsolve.model.expression import Crash, Expr, Unknown, can_crash, children
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from kvsolve.solve.network import Network
     from kvsolve.solve.universe import Universe
 
-__all__ = ["OPEN", "Circuit", "Follower", "Kind", "is_broken", "is_mark", "same"]
+__all__ = ["OPEN", "Circuit", "Follower", "Kind", "Made", "is_broken", "is_mark", "same"]
+
 
 class Kind:
     """How a node gets its value."""
@@ -49,6 +50,21 @@ class Kind:
 def is_mark(value: Any) -> bool:
     """Whether a value stands for the lack of one."""
     return value is CRASHED or value is UNKNOWN or value is OPEN
+
+
+class Made(NamedTuple):
+    """The nodes of a circuit, each list by node; see :class:`Circuit` for what they are."""
+
+    terms: list[Operand]
+    kinds: list[int]
+    args: list[tuple[int, ...]]
+    parents: list[list[int]]
+    variable: list[int]
+    tables: list[list[Any] | None]
+    constants: list[Any]
+    risky: list[bool]
+    unsure: list[bool]
+    weight: list[int]
 
 
 class Circuit:
@@ -68,7 +84,14 @@ class Circuit:
         weight: How many flags a node reads.
     """
 
-    def __init__(self, network: Network, universe: Universe) -> None:
+    def __init__(self, network: Network, universe: Universe, made: Made | None = None) -> None:
+        """Make a circuit.
+
+        Args:
+            network: The constraints.
+            universe: The states of all flags.
+            made: Its nodes, where they were made before.
+        """
         self.network, self.universe = network, universe
         self.kinds: list[int] = []
         self.args: list[tuple[int, ...]] = []
@@ -83,17 +106,54 @@ class Circuit:
         self.atoms: list[list[int]] = [[] for _ in self.universe.dests]
         self._node: dict[Any, int] = {}
         self._functions: list[Callable[..., Any] | None] = []
-        self._names: list[str] = []
         self._common: dict[tuple[int, int], Any] = {}
         self._alike: dict[tuple[int, int, bool], int] = {}
         self._bound: dict[Expr, bool] = {}
         self._loops: dict[int, dict[str, Any]] = {}
         self._cones: dict[int, frozenset[int]] = {}
         self._parents_below: dict[int, dict[int, list[int]]] = {}
+        if made is not None:
+            self._restore(made)
         self.roots = {step: self.add(c.broken) for step, c in network.constraints.items()}
         self.steps: dict[int, list[int]] = {}
         for step, root in self.roots.items():
             self.steps.setdefault(root, []).append(step)
+
+    def _restore(self, made: Made) -> None:
+        """Take over the nodes of a circuit that was made before."""
+        self.terms, self.kinds, self.args, self.parents = (
+            made.terms,
+            made.kinds,
+            made.args,
+            made.parents,
+        )
+        self.variable, self.tables, self.constants = made.variable, made.tables, made.constants
+        self.risky, self.unsure, self.weight = made.risky, made.unsure, made.weight
+        self._functions = [None] * len(made.terms)
+        self._node = {self._name(operand): at for at, operand in enumerate(made.terms)}
+        for number, variable in enumerate(made.variable):
+            if variable >= 0:
+                self.atoms[variable].append(number)
+
+    def made(self) -> Made:
+        """The nodes as they are; values in states met since the start are left aside."""
+        full = self.universe.full
+        tables = [
+            None if table is None else table[: full[variable].bit_length()]
+            for table, variable in zip(self.tables, self.variable, strict=True)
+        ]
+        return Made(
+            self.terms,
+            self.kinds,
+            self.args,
+            self.parents,
+            self.variable,
+            tables,
+            self.constants,
+            self.risky,
+            self.unsure,
+            self.weight,
+        )
 
     def add(self, operand: Operand) -> int:
         """The node of an operand, made if need be."""
@@ -182,11 +242,17 @@ class Circuit:
         self.unsure.append(is_term and self.network.is_unsure(operand))
         weight = self.network.support(operand).bit_count() if isinstance(operand, Expr) else 0
         self.weight.append(weight)
-        self._functions.append(self._function(operand) if isinstance(operand, Expr) else None)
-        self._names.append(_name_of(operand) if isinstance(operand, Expr) else "")
+        self._functions.append(None)
         for arg in dict.fromkeys(args):
             self.parents[arg].append(number)
         return number
+
+    def _computed(self, node: int) -> Callable[..., Any]:
+        """What computes a node, looked up at its first use."""
+        term = self.terms[node]
+        found = self._functions[node] = self._function(term) if isinstance(term, Expr) else None
+        assert found is not None
+        return found
 
     @staticmethod
     def _function(term: Expr) -> Callable[..., Any] | None:
@@ -287,10 +353,9 @@ class Circuit:
             if kind_of is Mark:  # nothing is certain behind one that is open
                 return operand
             wide = wide or kind_of is Several or kind_of is Span
-        function = self._functions[node]
-        assert function is not None
+        function = self._functions[node] or self._computed(node)
         if wide:
-            return applied(self._names[node], function, operands)
+            return applied(_name_of(self.terms[node]), function, operands)
         try:
             return function(*operands)
         except Unknown:
@@ -532,8 +597,9 @@ class _Ready(Interpreter):
         return _unmarked(found)
 
 
-def _name_of(term: Expr) -> str:
+def _name_of(term: Operand) -> str:
     """What an operation is called: a call by its function."""
+    assert isinstance(term, Expr)
     return str(term.args[0]) if term.op == "call" else term.op
 
 

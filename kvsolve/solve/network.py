@@ -6,6 +6,8 @@ that each term reads, what entries compare flags with, and values of terms over 
 
 from __future__ import annotations
 
+import gc
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kvsolve.model.flag import FlagTable
     from kvsolve.solve.board import Board
     from kvsolve.solve.check import Prepared
+    from kvsolve.solve.kept import KeptContext
     from kvsolve.solve.specialise import Constraint, Inlined
     from kvsolve.solve.universe import Universe
 
@@ -69,17 +72,30 @@ class Network:
         work: Terms folded so far, for limits.
         domains: Domains of flags that are not given, by dest.
         cases: What terms become under the states of these, by term and identity of the domain.
+        kept: Where what is made of the context is kept from start to start, if it is.
     """
 
-    def __init__(self, inlined: Inlined, facts: Any, judged: Any) -> None:
+    def __init__(
+        self, inlined: Inlined, facts: Any, judged: Any, literals: Literals | None = None
+    ) -> None:
+        """Make a network.
+
+        Args:
+            inlined: The constraints.
+            facts: Facts by name.
+            judged: Tells of a step whether it is to be heeded.
+            literals: What entries compare flags with, where that is known already.
+        """
         self.facts = facts
         self.effective = inlined.effective
         self.constraints: dict[int, Constraint] = {
             c.step: c for c in inlined.constraints if judged(c.step)
         }
-        operands = [*(c.broken for c in self.constraints.values()), *inlined.effective.values()]
         cones = dict.fromkeys(c.cone for c in self.constraints.values())
-        self.literals: Literals = read_literals(operands, cones)
+        if literals is None:
+            broken = [c.broken for c in self.constraints.values()]
+            literals = read_literals([*broken, *inlined.effective.values()], cones)
+        self.literals: Literals = literals
         self.dests = frozenset(bare(slot) for cone in cones for slot in cone)
         self.work = 0
         self.domains: dict[str, Domain] = {}
@@ -93,6 +109,7 @@ class Network:
         self._interpreters: dict[tuple[str, str, str, bool], Interpreter] = {}
         self._universe: Universe | None = None
         self._board: Board | None = None
+        self.kept: KeptContext | None = None
 
     def universe_of(self, flags: FlagTable) -> Universe:
         """The states of all flags, made at first use."""
@@ -107,7 +124,12 @@ class Network:
         if self._board is None:
             from kvsolve.solve.board import Board
 
-            self._board = Board(self, self.universe_of(flags))
+            with _nothing_collected():
+                universe = self.universe_of(flags)
+                circuit = self.kept.circuit(self, universe) if self.kept else None
+                self._board = Board(self, universe, circuit)
+                if self.kept:
+                    self.kept.follow(self._board)
         return self._board
 
     def owner(self, term: Expr) -> str:
@@ -318,5 +340,23 @@ def network_of(prepared: Prepared) -> Network:
     """The network of a prepared context, made at first use."""
     found = _networks.get(prepared)
     if found is None:
-        found = _networks[prepared] = Network(prepared.inlined, prepared.facts, prepared.judges)
+        from kvsolve.solve.kept import kept_network
+
+        with _nothing_collected():
+            found = kept_network(prepared)
+            if found is None:
+                found = Network(prepared.inlined, prepared.facts, prepared.judges)
+        _networks[prepared] = found
     return found
+
+
+@contextmanager
+def _nothing_collected() -> Iterator[None]:
+    """No garbage collection: of what is made here all is kept, and looking at it takes a third."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

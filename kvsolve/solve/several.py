@@ -110,7 +110,7 @@ def _span(values: Iterable[Any]) -> Any:
         if not _is_number(value):
             return OPEN
         low, high = min(low, value), max(high, value)
-    return Span(low, high) if -_INFINITE < low and high < _INFINITE else OPEN
+    return Span(low, high) if low > -_INFINITE and high < _INFINITE else OPEN
 
 
 _INFINITE = float("inf")

@@ -75,10 +75,12 @@ class Inlined:
     Attributes:
         constraints: One per refusal that some configuration can meet, in upstream's order.
         effective: Final value of each written slot as a term over version 0 of slots.
+        asked: Facts that depend on arguments, as terms, whose values were folded in.
     """
 
     constraints: tuple[Constraint, ...]
     effective: Mapping[str, Operand]
+    asked: tuple[Expr, ...] = ()
 
 
 class _Folder:
@@ -90,6 +92,7 @@ class _Folder:
         self.memo: dict[Expr, Operand] = {}
         self.closed: dict[Expr, bool] = {}
         self.unsure: dict[Expr, bool] = {}
+        self.asked: dict[Expr, None] = {}
 
     def fold(self, operand: Operand) -> Operand:
         """The operand with everything known replaced by its value."""
@@ -180,6 +183,8 @@ class _Folder:
         """A term's value where it reads nothing but known facts and the value is a constant."""
         if not isinstance(operand, Expr) or operand.op == "crash" or not self.is_closed(operand):
             return operand
+        if operand.op == "helper":
+            self.asked[operand] = None
         try:
             value = self.interpreter.value(operand)
         except (Crash, NotReached) as crash:
@@ -382,7 +387,7 @@ def inline(
             let = isinstance(step, Let)
             slots[step.name, version + 1] = value if let else folder.choice(when, value, before)
     effective = {n: slots[n, v] for n, v in versions.items()}
-    return Inlined(tuple(constraints), effective)
+    return Inlined(tuple(constraints), effective, tuple(folder.asked))
 
 
 def _constraint(number: int, when: Operand, supports: _Supports) -> Iterator[Constraint]:
