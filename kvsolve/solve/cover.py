@@ -1,12 +1,14 @@
 """cover: few valid configurations in which every feasible combination of t values occurs.
 
 A greedy construction after Cohen, Dalal, Fredman and Patton, "The AETG system" (1997): each row
-starts from a combination not covered yet, and the SAT solver completes it, trying first the values
-of which most is open. What it refutes is listed, so that nothing is left out in silence.
+starts from a combination not covered yet. Pairs are covered by what their support has shown; for
+three values the SAT solver completes a row, trying first the values of which most is open. What is
+refuted is listed, so that nothing is left out in silence.
 """
 
 from __future__ import annotations
 
+import random
 import time
 from itertools import combinations
 from math import prod
@@ -17,6 +19,8 @@ from kvsolve.model.noun import dataclass
 from kvsolve.solve.lowering.feasible import Feasible
 from kvsolve.solve.lowering.gates import bits
 from kvsolve.solve.lowering.lower import lower
+from kvsolve.solve.pairwise import Pairwise
+from kvsolve.solve.support import support_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -30,6 +34,8 @@ __all__ = ["Cover", "cover"]
 
 _MOST = 20_000_000
 """Combinations of values that are kept track of."""
+_DECIDING = 0.7
+"""The part of the time in which it is decided which pairs are feasible."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +85,39 @@ def cover(
             f"to cover combinations of {strength} values, vary {strength} flags or more"
         )
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    with Feasible(lowered) as feasible:
+    if strength == 2:
+        return _of_pairs(lowered, time_limit, deadline)
+    with Feasible(lowered, often=True) as feasible:
         return _Greedy(lowered, feasible, strength, deadline).run()
+
+
+def _of_pairs(lowered: Lowered, time_limit: float | None, deadline: float | None) -> Cover:
+    """Cover the pairs; in a first part of the time it is decided which of them are feasible."""
+    found = support_of(lowered, time_limit=time_limit and time_limit * _DECIDING)
+    pairs = Pairwise(found, random.Random(0))
+    feasible = pairs.left
+    pairs.fill(deadline)
+    named = _Names(lowered)
+    infeasible = tuple(named.of(numbers) for numbers in pairs.infeasible())
+    total = sum(len(a) * len(b) for a, b in combinations(lowered.states, 2))
+    left = pairs.left + total - feasible - len(infeasible)
+    rows = tuple(lowered.config_at(row) for row in pairs.rows)
+    return Cover(tuple(lowered.dests), rows, infeasible, not left, left)
+
+
+class _Names:
+    """Names values that are counted through all flags."""
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.values = [
+            (dest, state.value)
+            for dest, states in zip(lowered.dests, lowered.states, strict=True)
+            for state in states
+        ]
+
+    def of(self, numbers: Iterable[int]) -> Mapping[str, object]:
+        """Values by dest."""
+        return dict(self.values[number] for number in numbers)
 
 
 class _Greedy:
@@ -131,22 +168,14 @@ class _Greedy:
             except TimeoutError:
                 break
         left = sum(rest.bit_count() for rest in self.open.values())
-        lowered = self.lowered
+        lowered, named = self.lowered, _Names(self.lowered)
         return Cover(
             tuple(lowered.dests),
             tuple(lowered.config_at(row) for row in self.rows),
-            tuple(self._named(numbers) for numbers in self.infeasible),
+            tuple(named.of(numbers) for numbers in self.infeasible),
             not self.open,
             left,
         )
-
-    def _named(self, numbers: Iterable[int]) -> Mapping[str, object]:
-        found = {}
-        for number in numbers:
-            flag = self.owner[number]
-            state = self.lowered.states[flag][number - self.offset[flag]]
-            found[self.lowered.dests[flag]] = state.value
-        return found
 
     def _row(self, seed: tuple[int, ...]) -> None:
         clauses = self.feasible.clauses

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kvsolve.solve.domains import State
     from kvsolve.solve.lowering.lower import Lowered
 
-__all__ = ["PairSupport", "Support", "support"]
+__all__ = ["PairSupport", "Support", "support", "support_of"]
 
 _WALKS = 32
 """Configurations whose neighbours are judged at once."""
@@ -55,6 +55,7 @@ class PairSupport:
         states: The states of each.
         complete: Every pair is decided; False where the time was up before.
         found: Valid configurations, as the class of each flag, with their valid neighbours.
+        neighbours: Tells which changes of these are valid together.
     """
 
     def __init__(self, lowered: Lowered, neighbours: Neighbours) -> None:
@@ -76,7 +77,7 @@ class PairSupport:
         self.apart: list[int] = [0] * neighbours.total
         self.dead = 0
         self.found: list[tuple[list[int], int]] = []
-        self._apart_of = neighbours.apart
+        self.neighbours = neighbours
 
     def tell(self, a: int, a_state: int, b: int, b_state: int) -> Support:
         """What is known of two flags in two states.
@@ -110,7 +111,7 @@ class PairSupport:
         if self.tell(a, a_state, b, b_state) is not Support.SUPPORTED:
             return None
         one, other = self.number(a, a_state), self.number(b, b_state)
-        free = self._apart_of[a] >> other & 1
+        free = self.neighbours.apart[a] >> other & 1
         for chosen, flips in self.found:
             mine, its = chosen[a] + self.offset[a] == one, chosen[b] + self.offset[b] == other
             both = mine or its or free
@@ -123,9 +124,13 @@ class PairSupport:
         at[a], at[b] = a_state, b_state
         return self.lowered.config_at(at)
 
-    def note(self, chosen: list[int], flips: int) -> None:
+    def keep(self, chosen: list[int], flips: int) -> None:
         """Take in a valid configuration and the classes that its flags can be set to alone."""
         self.found.append((chosen, flips))
+        self.note(chosen, flips)
+
+    def note(self, chosen: list[int], flips: int) -> None:
+        """Take in its pairs."""
         base = 0
         for variable, number in enumerate(chosen):
             base |= 1 << self.offset[variable] + number
@@ -136,7 +141,7 @@ class PairSupport:
             ] | (1 << self.offset[variable] + number)
         for number in bits(flips):
             variable = self._owner[number]
-            beside = base & ~self._own[variable] | flips & self._apart_of[variable]
+            beside = base & ~self._own[variable] | flips & self.neighbours.apart[variable]
             self.together[number] |= beside | 1 << number
 
     def gaps(self, number: int) -> int:
@@ -171,7 +176,11 @@ def support(
         seed: Of the random configurations to start with; it changes the work, not the answer.
         time_limit: Seconds after which what is left stays unknown.
     """
-    lowered = lower(prepared, config, vary=vary, held=held)
+    return support_of(lower(prepared, config, vary=vary, held=held), seed, time_limit)
+
+
+def support_of(lowered: Lowered, seed: int = 0, time_limit: float | None = None) -> PairSupport:
+    """The same for a context that is lowered."""
     neighbours = Neighbours(lowered)
     found = PairSupport(lowered, neighbours)
     deadline = None if time_limit is None else time.monotonic() + time_limit
@@ -232,14 +241,14 @@ class _Filler:
         """Go on from a valid configuration to others, as long as much is found on the way."""
         every = (1 << self.neighbours.total) - 1
         flips = self.neighbours.valid_of([start], every)[0]
-        self.found.note(start, flips)
+        self.found.keep(start, flips)
         walks = [(start, flips)] * _WALKS
         before = self._gaps()
         while not self._late() and before:
             bases = [self._step(chosen, own) for chosen, own in walks]
             walks = list(zip(bases, self.neighbours.valid_of(bases, every), strict=True))
             for chosen, own in walks:
-                self.found.note(chosen, own)
+                self.found.keep(chosen, own)
             now = self._gaps()
             if (before - now) * _WORTH < before:
                 break
@@ -280,11 +289,11 @@ class _Filler:
     def _judge_waiting(self) -> None:
         """Take in what the neighbours of configurations found have that is still open."""
         open_ = sum(1 << n for n in self.literal if self.found.gaps(n))
-        if open_ and not self._late():
-            bases = self.waiting
-            for chosen, flips in zip(bases, self.neighbours.valid_of(bases, open_), strict=True):
-                self.found.note(chosen, flips)
-        self.waiting = []
+        bases, self.waiting = self.waiting, []
+        late = self._late() or not open_
+        valid = [0] * len(bases) if late else self.neighbours.valid_of(bases, open_)
+        for chosen, flips in zip(bases, valid, strict=True):
+            self.found.keep(chosen, flips)
 
     def _alive(self, number: int) -> bool:
         if not self.found.together[number] and not self._ask([self.literal[number]]):
