@@ -131,7 +131,11 @@ def _operations(question: Question, repair: Repair, found: FoundCommand) -> Iter
         elif not edit.dest:
             yield _without_problem(question, edit, used)
         elif edit.op == "add":
-            yield Insert(_anchor(question, repair, found), _words(question, edit))
+            place = _anchor(question, repair, found)
+            words = _words(question, edit)
+            if found.tokens[place].layout.kind == "pairs":
+                words = (_name_of(question, edit), *words[1:])
+            yield Insert(place, words)
         else:
             places = [o for o in question.parsed.occurrences if o.flag.dest == edit.dest]
             if not places:
@@ -184,6 +188,15 @@ def _words(question: Question, edit: Edit) -> tuple[str, ...]:
     if not words:
         raise CannotEditError(f"no option of the command line gives {edit.flag} this value")
     return words
+
+
+def _name_of(question: Question, edit: Edit) -> str:
+    """The spelling of an option that a program too knows it by: that of its field."""
+    name = "--" + edit.dest.replace("_", "-")
+    flags = question.pack.flags
+    if name not in flags or flags.by_spelling(name).dest != edit.dest:
+        raise CannotEditError(f"{edit.flag} may have another name in a program")
+    return name
 
 
 def _set(question: Question, edit: Edit, option: Occurrence) -> Iterator[Operation]:

@@ -46,6 +46,13 @@ def fix(
     write: Annotated[
         bool, typer.Option("--write", help="Edit the files in place instead of showing a diff.")
     ] = False,
+    skip_others: Annotated[
+        bool, typer.Option("--skip-others", help="Pass over files without a launch command.")
+    ] = False,
+    exit_non_zero_on_fix: Annotated[
+        bool,
+        typer.Option("--exit-non-zero-on-fix", help="Exit with 1 where `--write` edited a file."),
+    ] = False,
 ) -> int:
     """Find the cheapest edits of a launch command that leave nothing to refuse.
 
@@ -56,7 +63,11 @@ def fix(
     if files and not command_only and asked.format != "markdown":
         from kvsolve.cli.fixing import Wanted, fix_files
 
-        return fix_files(asked, files, Wanted(tuple(keep), costs, top, write))
+        return fix_files(
+            asked,
+            files,
+            Wanted(tuple(keep), costs, top, write, skip_others, exit_non_zero_on_fix),
+        )
     if write:
         raise KvsolveError("--write edits files; give one, without --command-only or markdown")
     _, question = only_question(asked, files or ())

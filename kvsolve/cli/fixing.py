@@ -5,45 +5,26 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import hider, session
-from kvsolve.answers.patch import CannotEditError, patch_of
-from kvsolve.answers.repair import fix_of
-from kvsolve.cli.answering import Talk, emit, question_in, stdout_paint, talk
+from kvsolve.cli.answering import Talk, emit, stdout_paint, talk
+from kvsolve.cli.repairing import Repairer, Wanted
 from kvsolve.cli.sources import Source, SourceError, environment, sources_in
 from kvsolve.errors import KvsolveError
 from kvsolve.files.found import Document, FileError, SkippedError
 from kvsolve.files.storing import diff_of, store
 from kvsolve.files.walk import LARGEST, documents
 from kvsolve.model.finding import Verdict
-from kvsolve.model.noun import dataclass
 from kvsolve.outputs.words import count_of, short_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kvsolve.answers.repair import Fix
     from kvsolve.cli.asked import Asked
     from kvsolve.model.edit import Edit, Repair
     from kvsolve.outputs.redact import Redactor
+    from kvsolve.outputs.report import Problem
 
 __all__ = ["Wanted", "fix_files"]
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the options of a fix say.
-
-    Attributes:
-        keep: Flags to leave as they are.
-        costs: Cost factor of a flag.
-        top: How many repairs to tell of.
-        write: Edit the files.
-    """
-
-    keep: tuple[str, ...] = ()
-    costs: Mapping[str, int] | None = None
-    top: int = 3
-    write: bool = False
 
 
 def fix_files(asked: Asked, files: Sequence[str], wanted: Wanted) -> int:
@@ -67,7 +48,8 @@ def fix_files(asked: Asked, files: Sequence[str], wanted: Wanted) -> int:
             elif isinstance(met, FileError):
                 run.problem(SourceError(met.reason, met.file, met.line))
             else:
-                run.file(*met)
+                document, sure = met
+                run.file(document, sure and not wanted.skip_others)
     return run.close()
 
 
@@ -89,7 +71,9 @@ class _Run:
         self.rows: list[dict[str, Any]] = []
         self.problems: list[SourceError] = []
         self.hiders: list[Redactor] = []
-        self.left = self.open = False
+        self.repairer = Repairer(asked, wanted, self.env)
+        self.mistakes: set[str] = set()
+        self.left = self.open = self.wrote = False
 
     def problem(self, error: SourceError) -> None:
         """Tell of something that cannot be used."""
@@ -109,7 +93,7 @@ class _Run:
             if isinstance(source, SourceError):
                 self.problem(source)
             else:
-                document = self._command(source, document, sure)
+                document = self._command(source, number - 1, document, sure)
         if document is original:
             return
         if self.asked.format == "text":
@@ -117,6 +101,7 @@ class _Run:
         if self.wanted.write:
             try:
                 store(original, document.text)
+                self.wrote = True
             except FileError as error:
                 self.problem(SourceError(error.reason, error.file))
 
@@ -130,34 +115,31 @@ class _Run:
             print(f"{path}: {told}", file=sys.stderr)
         return shown
 
-    def _command(self, source: Source, document: Document, sure: bool) -> Document:
+    def _command(self, source: Source, number: int, document: Document, sure: bool) -> Document:
         """The file with this command repaired, or as it is."""
         assert source.found is not None
         try:
-            question = question_in(self.asked, source)
-            self.hiders.append(hider(question))
-            wanted = self.wanted
-            result = session().judge(question)
-            answer = fix_of(
-                question, result, wanted.keep, wanted.costs, wanted.top, self.asked.limit_s
-            )
+            done = self.repairer.repair(source, number, document, sure)
         except KvsolveError as error:
             self.problem(SourceError(str(error), document.path, source.found.location.line))
             return document
-        talk(answer.result, self.say)
-        patch, reason = None, ""
-        if answer.repairs:
-            try:
-                best = answer.repairs[0]
-                patch = patch_of(question, best, source.found, document, told=self.env, sure=sure)
-            except CannotEditError as error:
-                reason = str(error)
-        self._tell(source, answer, reason)
-        self.open |= answer.gave_up or (
-            answer.result.verdict is Verdict.UNKNOWN and not self.asked.allow_unknown
-        )
-        self.left |= bool(answer.result.errors) and (patch is None or not self.wanted.write)
-        return document if patch is None else Document(document.path, patch.text)
+        answer, result = done.answer, done.answer.result
+        self.hiders.append(done.hide)
+        for mistake in done.mistakes:
+            self._mistake(mistake)
+        talk(result, self.say)
+        self._tell(source, answer, done.reason)
+        unknown = result.verdict is Verdict.UNKNOWN and not self.asked.allow_unknown
+        self.open |= answer.gave_up or unknown
+        refused = any(not finding.suppressed for finding in result.errors)
+        self.left |= refused and (done.document is document or not self.wanted.write)
+        return done.document
+
+    def _mistake(self, mistake: Problem) -> None:
+        """Tell of a suppression that makes no sense, once a run."""
+        if str(mistake) not in self.mistakes:
+            self.mistakes.add(str(mistake))
+            self.problem(SourceError(mistake.message, mistake.file, mistake.line))
 
     def _tell(self, source: Source, answer: Fix, reason: str) -> None:
         assert source.location is not None
@@ -172,10 +154,12 @@ class _Run:
             print(f"{place}: the file is left alone: {reason}", file=sys.stderr)
         if answer.repairs:
             print(f"{place}: {_told(answer.repairs[0])}", file=sys.stderr)
-        elif answer.result.errors:
-            first = answer.result.errors[0]
-            why = "not repaired in time" if answer.gave_up else "no repair"
-            print(f"{place}: {why}: {first.message} [{first.code}]", file=sys.stderr)
+        elif not reason:
+            _tell_unrepaired(place, answer)
+        for finding in answer.result.errors:
+            if finding.suppressed:
+                why = finding.suppressed.reason
+                print(f"{place}: {finding.code} stays, it is suppressed: {why}", file=sys.stderr)
 
     def close(self) -> int:
         """Print what is printed at the end; the exit code."""
@@ -186,7 +170,16 @@ class _Run:
             emit(json_text(envelope(self.rows, errors)))
         if self.problems or self.open:
             return 2
-        return int(self.left and not self.asked.exit_zero)
+        changed = self.wrote and self.wanted.tell_writing
+        return int((self.left or changed) and not self.asked.exit_zero)
+
+
+def _tell_unrepaired(place: str, answer: Fix) -> None:
+    """What is refused and stays so."""
+    refused = [finding for finding in answer.result.errors if not finding.suppressed]
+    if refused:
+        why = "not repaired in time" if answer.gave_up else "no repair"
+        print(f"{place}: {why}: {refused[0].message} [{refused[0].code}]", file=sys.stderr)
 
 
 def _told(repair: Repair) -> str:

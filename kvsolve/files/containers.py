@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.files.assembly import command_of_launch, token_of
 from kvsolve.files.compose import interpolated
-from kvsolve.files.found import FoundCommand, Layout
+from kvsolve.files.found import COMPOSED, FoundCommand, Layout
 from kvsolve.files.hints import gpu_hint, gpus_hint, image_hint
 from kvsolve.files.kubernetes import Environment, environment_of, with_references
 from kvsolve.files.launches import is_launch, mentions_launch, outer_context
@@ -147,7 +147,7 @@ class CommandReader:
             if is_default and 0 < len(strand) == last - first:
                 start, end, quote = first, last, "in"  # the default of a variable
             else:
-                locked = "it is put together from variables"
+                locked = COMPOSED
         elif not strand.mapped:
             locked = "its place in the file is not certain"
         return Field(strand, start, end, quote, group, frozenset(), locked)

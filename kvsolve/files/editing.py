@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from kvsolve.files.found import COMPOSED
+from kvsolve.files.pairs import beside_pair, pair_at, without_pair
 from kvsolve.files.writing_words import CannotEditError, written
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ __all__ = [
 _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 _SPACE = re.compile(r"\s+")
 _BEFORE = re.compile(r"(?:[ \t]*\\\r?\n[ \t]*|\s+)\Z")
+_KEY = re.compile(r"(['\"]?)[\w-]+\1")
 _COMMA = re.compile(r"[\s\\]*,[\s\\]*")
 
 
@@ -117,44 +120,54 @@ class _Editor:
         self.newline = "\r\n" if "\r\n" in document.text else "\n"
 
     def edits(self, operation: Operation) -> Iterator[TextEdit]:
-        if isinstance(operation, Replace):
-            yield self._replace(operation)
-        elif isinstance(operation, Delete):
+        if isinstance(operation, Delete):
             yield from self._delete(operation)
-        else:
+        elif isinstance(operation, Insert):
             yield self._insert(operation)
+        elif operation.text != self.tokens[operation.at].text:
+            yield self._replace(operation)
 
-    def _editable(self, at: int) -> Token:
+    def _editable(self, at: int, *, goes: bool = False) -> Token:
+        """The word, if it may be edited, or if it may go as a whole."""
         token = self.tokens[at]
-        if token.locked or token.end <= token.start:
+        may_go = goes and token.locked in (token.unknown, COMPOSED)
+        if (token.locked and not may_go) or token.end <= token.start:
             reason = token.locked or "it is written nowhere"
             raise CannotEditError(f"{token.text} is left alone: {reason}")
         return token
 
     def _replace(self, operation: Replace) -> TextEdit:
         token = self._editable(operation.at)
-        if token.layout.kind == "map" and operation.text.startswith("--"):
-            raise CannotEditError(f"{token.text} is left alone: it is a key of a mapping")
+        if token.layout.kind in ("map", "pairs") and operation.text.startswith("--"):
+            return self._rename(token, operation.text)
         return TextEdit(token.start, token.end, written(operation.text, token))
+
+    def _rename(self, token: Token, option: str) -> TextEdit:
+        """Another name for an option of a mapping, in its own quotes."""
+        found = _KEY.match(self.text, token.start)
+        name = option.removeprefix("--")
+        if found is None or "=" in name:
+            raise CannotEditError(f"{token.text} is left alone: it is a key of a mapping")
+        name = name if "-" in token.layout.keys else name.replace("-", "_")
+        return TextEdit(token.start, found.end(), found[1] + name + found[1])
 
     def _delete(self, operation: Delete) -> Iterator[TextEdit]:
         at, end = operation.at, operation.at + operation.width
-        if self.tokens[at].layout.kind == "map":
-            yield self._pair(at, end)
+        kind = self.tokens[at].layout.kind
+        if kind in ("map", "pairs"):
+            key = self._editable(at)
+            if kind == "map":
+                yield self._line(key.start, max(token.end for token in self.tokens[at:end]))
+            else:
+                yield TextEdit(*without_pair(self.text, key), "")
             return
         while at < end:
-            token = self._editable(at)
+            token = self._editable(at, goes=True)
             if token.layout.kind == "block":
                 yield self._line(token.start, token.end)
             else:
                 yield self._word(at)
             at += 1
-
-    def _pair(self, at: int, end: int) -> TextEdit:
-        key = self.tokens[at]
-        if key.locked:
-            raise CannotEditError(f"{key.text} is left alone: {key.locked}")
-        return self._line(key.start, max(token.end for token in self.tokens[at:end]))
 
     def _line(self, start: int, end: int) -> TextEdit:
         """The lines that an item or a pair has for itself."""
@@ -205,6 +218,9 @@ class _Editor:
             return TextEdit(anchor.end, anchor.end, self._shell(operation.after, words))
         if kind == "flow":
             return TextEdit(anchor.end, anchor.end, self._flow(operation.after, words))
+        if kind == "pairs":
+            pair = pair_at(self.tokens, operation.after)
+            return TextEdit(*beside_pair(self.text, pair, operation.words, self.newline))
         stop = self.text.find("\n", anchor.end)
         stop = len(self.text) if stop < 0 else stop
         stop -= self.text[stop - 1 : stop] == "\r"

@@ -13,7 +13,16 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["Document", "FileError", "FoundCommand", "Layout", "SkippedError", "Token", "Unresolved"]
+__all__ = [
+    "COMPOSED",
+    "Document",
+    "FileError",
+    "FoundCommand",
+    "Layout",
+    "SkippedError",
+    "Token",
+    "Unresolved",
+]
 
 
 class FileError(KvsolveError):
@@ -61,17 +70,23 @@ class Document:
         return Location(self.path, line, offset - self._starts[line - 1] + 1)
 
 
+COMPOSED = "it is put together from variables"
+"""Why a word must not be edited that may still go as a whole."""
+
+
 class Layout(NamedTuple):
     """How the words of a command are set out where a word is written.
 
     Attributes:
         kind: ``shell`` (words of shell text), ``block`` (items of a YAML block sequence),
-            ``flow`` (items in brackets: YAML flow, JSON, Python), ``map`` (a mapping of options).
+            ``flow`` (items in brackets: YAML flow, JSON, Python), ``map`` (a mapping of options),
+            ``pairs`` (names and values of a Python program).
         group: Offset of what holds the words; words of one group stand side by side.
         column: Of the dash of a block item or of the key of a mapping, from 0.
         nested: Shell text that stands in another quotation, so that quotes cannot be added.
         python: The items are Python's.
-        keys: For a mapping: ``-`` or ``_``, what the words of its keys are joined with.
+        keys: For a mapping: ``-`` or ``_``, what the words of its keys are joined with; for pairs
+            with ``:`` or ``=`` behind it, what stands between name and value.
         alone: The word is the whole value of something, so that no other can stand beside it.
     """
 
@@ -96,6 +111,7 @@ class Token(NamedTuple):
         unknown: Why it is not fully known, "" where it is.
         locked: Why it must not be edited, "" where it may be.
         splits: It may stand for several words or for none.
+        reach: For a name of pairs, the offset after its value; 0 elsewhere.
     """
 
     text: str
@@ -106,6 +122,7 @@ class Token(NamedTuple):
     unknown: str = ""
     locked: str = ""
     splits: bool = False
+    reach: int = 0
 
 
 class Unresolved(NamedTuple):

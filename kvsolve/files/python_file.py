@@ -9,7 +9,7 @@ import ast
 from typing import TYPE_CHECKING
 
 from kvsolve.files.assembly import command_of_launch, shared_locked, token_of
-from kvsolve.files.found import FileError, FoundCommand, Layout, Unresolved
+from kvsolve.files.found import FileError, FoundCommand, Layout, Token, Unresolved
 from kvsolve.files.launches import is_launch, mentions_launch
 from kvsolve.files.option_maps import are_options
 from kvsolve.files.python_strings import literal_strand
@@ -132,29 +132,45 @@ class _PythonReader:
             return
         start, _ = self._span(node)
         group = self.strand.at[start]
-        fields = [
-            field
-            for name, (_, key, value) in zip(names, pairs, strict=True)
-            for field in self._pair(name, key, value, group)
-        ]
-        layout = Layout("flow", group, python=True, alone=True)
-        tokens = tuple(token_of(field, layout, self.unknowns) for field in fields)
+        between = ":" if isinstance(node, ast.Dict) else "="
+        tokens: list[Token] = []
+        for name, (written, key, value) in zip(names, pairs, strict=True):
+            layout = Layout("pairs", group, python=True, keys=_joined_with(written) + between)
+            tokens += self._pair(name, key, value, layout)
         if tokens:
             location = self.document.location(tokens[0].start)
-            yield FoundCommand(tokens, "options", location)
+            notes = tuple(self._more(node))
+            yield FoundCommand(tuple(tokens), "options", location, notes=notes)
 
-    def _pair(self, name: str, key: ast.AST, value: ast.expr, group: int) -> Iterator[Field]:
+    def _more(self, node: ast.Dict | ast.Call) -> Iterator[Unresolved]:
+        """Further options that come from somewhere else, as in ``**options``."""
+        more: list[ast.expr] = []
+        if isinstance(node, ast.Dict):
+            more = [v for k, v in zip(node.keys, node.values, strict=True) if k is None]
+        else:
+            more = [keyword.value for keyword in node.keywords if keyword.arg is None]
+        for value in more:
+            start, end = self._span(value)
+            written = f"**{self.strand.text[start:end]}"
+            yield Unresolved(written, "the program computes it", self.strand.at[start])
+
+    def _pair(self, name: str, key: ast.AST, value: ast.expr, layout: Layout) -> Iterator[Token]:
+        """An option, which spans its name and its value, and the words of the value."""
         said = value.value if isinstance(value, ast.Constant) else value
         if said is None or said is False:
             return
         start, end = self._span(key) if isinstance(key, ast.expr) else self._keyword(key)
         first, last = self.strand.span(start, end)
-        option = Strand(f"--{name}", [first] * (len(name) + 2), mapped=False)
-        yield Field(option, first, last, "?", group, frozenset(), "it is a name of the program's")
+        reach = self.strand.span(start, self._span(value)[1])[1]
+        quote = self.strand.text[start] if isinstance(key, ast.expr) else ""
+        yield Token(f"--{name}", first, last, layout, quote, reach=reach)
         if said is True:
             return
+        listed = isinstance(value, (ast.List, ast.Tuple))
         for element in value.elts if isinstance(value, (ast.List, ast.Tuple)) else [value]:
-            yield self._value(element, group)
+            token = token_of(self._value(element, layout.group), layout, self.unknowns)
+            reason = "a list of values is one option" if listed else ""
+            yield token._replace(locked=token.locked or reason)
 
     def _keyword(self, node: ast.AST) -> tuple[int, int]:
         assert isinstance(node, ast.keyword)
@@ -197,6 +213,8 @@ def _named(node: ast.Dict | ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]
     """The names of a dictionary or of an engine's constructor, with what is given for them."""
     if isinstance(node, ast.Dict):
         for key, value in zip(node.keys, node.values, strict=True):
+            if key is None:
+                continue
             if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
                 return
             yield key.value, key, value
@@ -207,6 +225,10 @@ def _named(node: ast.Dict | ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]
         for keyword in node.keywords:
             if keyword.arg is not None:
                 yield keyword.arg, keyword, keyword.value
+
+
+def _joined_with(name: str) -> str:
+    return "-" if "-" in name else "_"
 
 
 def _is_text(node: ast.AST) -> bool:

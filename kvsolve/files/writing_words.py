@@ -12,7 +12,7 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from kvsolve.files.found import Token
 
-__all__ = ["CannotEditError", "written"]
+__all__ = ["CannotEditError", "python_literal", "written"]
 
 _SAFE = re.compile(r"[\w./:,@%+=-]+", re.ASCII)
 _PLAIN = re.compile(r"(?:--?[A-Za-z]|[A-Za-z_./])[\w./@%+,=-]*(?::[\w./@%+,=-]+)*", re.ASCII)
@@ -36,6 +36,8 @@ def written(text: str, like: Token, *, value: bool = True) -> str:
         CannotEditError: It cannot stand there.
     """
     kind, quote = like.layout.kind, like.quote
+    if kind == "pairs":
+        return python_literal(text, quote)
     if quote == "in":
         if not _SAFE.fullmatch(text):
             raise CannotEditError(f"{text!r} cannot be written inside another quotation")
@@ -57,6 +59,18 @@ def _shell(text: str, quote: str, nested: bool) -> str:
     if nested:
         raise CannotEditError(f"{text!r} cannot be written inside another quotation")
     return shlex.quote(text)
+
+
+def python_literal(text: str, quote: str = "") -> str:
+    """A value of an option in a Python program: a number, or a text in quotes.
+
+    Args:
+        text: The value as a word.
+        quote: The quotation mark of the value that it replaces, "" where that is none.
+    """
+    if quote not in ("'", '"') and _NUMBER.fullmatch(text):
+        return text
+    return _python(text, quote)
 
 
 def _python(text: str, quote: str) -> str:
