@@ -134,8 +134,18 @@ class _Editor:
     def _replace(self, operation: Replace) -> TextEdit:
         token = self._editable(operation.at)
         if token.layout.kind == "map" and operation.text.startswith("--"):
-            raise CannotEditError(f"{token.text} is left alone: it is a key of a mapping")
+            return self._key(token, operation.text)
         return TextEdit(token.start, token.end, written(operation.text, token))
+
+    def _key(self, token: Token, option: str) -> TextEdit:
+        """Another key of a mapping, with the dashes or underscores that the old one has."""
+        old = self.text[token.start : token.end]
+        bare = old.strip("'\"").lstrip("-")
+        if not bare or bare.replace("_", "-") != token.text.lstrip("-").replace("_", "-"):
+            raise CannotEditError(f"{token.text} is left alone: it is a key of a mapping")
+        new = option.lstrip("-")
+        new = new.replace("-", "_") if "_" in bare else new
+        return TextEdit(token.start, token.end, old.replace(bare, new))
 
     def _delete(self, operation: Delete) -> Iterator[TextEdit]:
         at, end = operation.at, operation.at + operation.width
