@@ -110,6 +110,7 @@ def fix_of(
     shown = hide.result(result)
     if result.verdict is Verdict.VALID:
         return Fix(shown, ())
+    _ = question.context  # repairs are for one GPU and one model
     if not result.errors or _unrepairable(result):
         return Fix(shown, (), instead=_instead(shown))
     wanted = _Wanted(result, tuple(pins), {**_unasked(question), **told}, top, seconds(limit_s))
