@@ -43,6 +43,10 @@ _SIZE: Schema = {
 _TEXT: Schema = {"type": ["string", "number"]}
 _JSON: Schema = {"type": ["object", "string"]}
 _NOTHING = "This option cannot be given in a file."
+# Releases whose reader knows no options take "false" for "not given" whatever the option, and
+# "true" for the option without a value, which some options do without.
+_LEFT_OUT: Schema = {"enum": [False]}
+_BARE: Schema = {"type": "boolean"}
 
 
 def config_schema(table: FlagTable) -> Schema:
@@ -52,12 +56,17 @@ def config_schema(table: FlagTable) -> Schema:
         table: Its options.
     """
     bare, refused = switches(table), unsupported(table)
+    knows_none = table.launcher["config_keys"] == "none"
     properties = {}
     for flag in table.flags:
         for spelling in flag.spellings:
             if spelling.startswith("--") and spelling != "--config":
                 key = spelling[2:]
-                properties[key] = _property(flag, spelling, key.replace("-", "_"), bare, refused)
+                properties[key] = (
+                    _loosened(flag, spelling)
+                    if knows_none
+                    else _property(flag, spelling, key.replace("-", "_"), bare, refused)
+                )
     return {
         "$schema": _DIALECT,
         "title": f"SGLang {table.release} --config",
@@ -77,13 +86,28 @@ def _property(flag: Flag, spelling: str, name: str, bare: set[str], refused: set
     if flag.action not in ("store", "store_true", "alias"):
         return {"not": {}, "description": _NOTHING}
     found = {"type": "boolean"} if flag.action == "store_true" else _values(flag)
+    return {**_about(flag, spelling), **found}
+
+
+def _loosened(flag: Flag, spelling: str) -> Schema:
+    """What a file may say of an option where its reader knows none of them."""
+    if flag.action == "store_true":
+        return {**_about(flag, spelling), **_BARE}
+    found = _values(flag)
+    branches = found.get("anyOf", [found]) if flag.nargs in ("*", "+") else [found]
+    beside = _BARE if flag.nargs in ("*", "?") else _LEFT_OUT
+    return {**_about(flag, spelling), "anyOf": [*branches, beside]}
+
+
+def _about(flag: Flag, spelling: str) -> Schema:
+    """What an editor tells of an option."""
     words = " ".join(_words(flag, spelling))
     about: Schema = {"description": words} if words else {}
     if _tellable(flag):
         about["default"] = flag.default
     if flag.deprecated or flag.action == "alias":
         about["deprecated"] = True
-    return {**about, **found}
+    return about
 
 
 def _values(flag: Flag) -> Schema:

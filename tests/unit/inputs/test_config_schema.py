@@ -130,6 +130,50 @@ def _free(schema: dict[str, Any]) -> bool:
     return schema.get("type") != ["object", "string"]
 
 
+OLDEST = releases()[0]
+"""Its reader of files knows no options."""
+AT_ALL: st.SearchStrategy[Any] = st.one_of(
+    st.booleans(), st.just([]), st.integers(0, 9), st.sampled_from(["auto", "please", "fp8_e5m2"])
+)
+
+
+@given(data=st.data())
+@settings(max_examples=200, deadline=None)
+def test_a_reader_that_knows_no_options_takes_what_the_parser_does(data: st.DataObject) -> None:
+    assert table(OLDEST).launcher["config_keys"] == "none"
+    able = [
+        name
+        for name, schema in SCHEMAS[OLDEST]["properties"].items()
+        if name not in _OWN_RULES and all(map(_free, schema.get("anyOf", [])))
+    ]
+    name = data.draw(st.sampled_from(able))
+    value = data.draw(AT_ALL)
+    if valid(OLDEST, {name: value}):
+        assert not problems(OLDEST, {name: value})
+    elif isinstance(value, bool):
+        assert problems(OLDEST, {name: value})
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"tp-size": False},
+        {"lora-paths": ["a=b"]},
+        {"lora-paths": False},
+        {"hybrid-kvcache-ratio": True},
+        {"enable-metrics": False},
+    ],
+)
+def test_what_the_oldest_reader_takes_it_takes(content: dict[str, Any]) -> None:
+    assert problems(OLDEST, content) == []
+    assert valid(OLDEST, content)
+
+
+def test_a_value_option_cannot_be_true_even_there() -> None:
+    assert problems(OLDEST, {"tp-size": True})
+    assert not valid(OLDEST, {"tp-size": True})
+
+
 ABLE = {
     release: [
         name
