@@ -53,3 +53,14 @@ for made in "$work"/dist/*.whl "$work"/dist/*.tar.gz; do
   (use "$work/env/bin")
   say "$(basename "$made") works in an empty environment"
 done
+
+# The steps of the GitHub Action, from the wheel: install it, then judge a folder.
+mkdir "$work/repository"
+echo "python -m sglang.launch_server --model-path meta-llama/Llama-3.1-8B-Instruct" \
+  >"$work/repository/good.sh"
+step=("$work/env/bin/python" "$root/tests/action_steps.py" "$(echo "$work"/dist/*.whl)")
+step+=("$work/repository" gpu=h100 sglang=0.5.18)
+expect 0 "" "${step[@]}"
+sed 's/$/ --kv-cache-dtype nvfp4/' "$work/repository/good.sh" >"$work/repository/bad.sh"
+expect 1 "::error file=bad.sh" "${step[@]}"
+say "the action installs the wheel and judges a folder"

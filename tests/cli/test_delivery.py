@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 
 from kvsolve.settings.options import SHARED
+from tests.action_steps import FILES, ROOT, run_step
 from tests.cli.running import EXAMPLE, LLAMA, run
 from tests.public_schemas import ACTION, HOOKS, assert_fits, public_schema
 
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
 Capture = pytest.CaptureFixture[str]
-ROOT = Path(__file__).resolve().parents[2]
 BAD = " ".join(EXAMPLE) + "\n"
 GOOD = f"python -m sglang.launch_server --model-path {LLAMA}\n"
 TABLE = 'sglang = "0.5.18"\ngpu = "h100"\n'
@@ -35,18 +36,19 @@ def loaded(name: str) -> Any:
 def test_the_hook_is_one_that_pre_commit_takes() -> None:
     hooks = loaded(".pre-commit-hooks.yaml")
     assert_fits(hooks, public_schema(HOOKS))
-    (hook,) = hooks
-    files = re.compile(hook["files"])
+    assert [hook["id"] for hook in hooks] == ["kvsolve", "kvsolve-fix"]
+    assert len({hook["files"] for hook in hooks}) == 1
+    files = re.compile(hooks[0]["files"])
     taken = ["a.yaml", "b/Dockerfile", "c/Dockerfile.gpu", "run.SH", "x.ipynb", "job.sbatch"]
     left = ["a.toml", "b.txt", "Dockerfile/notes.txt", "c.go"]
     assert [name for name in taken if not files.search(name)] == []
     assert [name for name in left if files.search(name)] == []
 
 
-def hook(capsys: Capture, *files: str) -> Any:
-    """Run the hook as pre-commit does: its entry, then the files."""
-    (only,) = loaded(".pre-commit-hooks.yaml")
-    program, *options = shlex.split(only["entry"])
+def hook(capsys: Capture, *files: str, name: str = "kvsolve") -> Any:
+    """Run a hook as pre-commit does: its entry, then the files."""
+    (chosen,) = (hook for hook in loaded(".pre-commit-hooks.yaml") if hook["id"] == name)
+    program, *options = shlex.split(chosen["entry"])
     assert program == "kvsolve"
     return run(capsys, *options, *files)
 
@@ -64,6 +66,20 @@ def test_the_hook_judges_the_files_of_a_commit(
     ran = hook(capsys, "good.sh", "bad.sh", "values.yaml")
     assert ran.code == 1
     assert all(line.startswith("bad.sh:1:") for line in ran.out.splitlines())
+
+
+def test_the_hook_that_repairs_fails_once(
+    tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kvsolve.toml").write_text(TABLE)
+    (tmp_path / "bad.sh").write_text(GOOD.replace("\n", " --schedule-policy lpmx\n"))
+    (tmp_path / "notes.md").write_text("Nothing to run here.\n")
+    files = ("bad.sh", "notes.md")
+    assert hook(capsys, *files, name="kvsolve-fix").code == 1
+    assert (tmp_path / "bad.sh").read_text() == GOOD.replace("\n", " --schedule-policy lpm\n")
+    again = hook(capsys, *files, name="kvsolve-fix")
+    assert (again.code, again.out) == (0, "")
 
 
 # The problem matcher
@@ -116,35 +132,17 @@ class Runner:
         self.work.mkdir()
         program = self.temp / "kvsolve" / "bin" / "kvsolve"
         program.parent.mkdir(parents=True)
+        start = f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n"
         program.write_text(
-            f"#!{sys.executable}\nfrom kvsolve.cli.main import run\nrun()\n", encoding="utf-8"
+            f"#!{sys.executable}\n{start}from kvsolve.cli.main import run\nrun()\n",
+            encoding="utf-8",
         )
         program.chmod(0o755)
-        self.action = loaded("action.yml")
 
     def run(self, **inputs: str) -> subprocess.CompletedProcess[str]:
-        declared = self.action["inputs"]
-        values = {name: str(row.get("default", "")) for name, row in declared.items()} | inputs
-        step = self.action["runs"]["steps"][-1]
-        env = {
-            name: re.sub(r"\$\{\{ inputs\.([\w-]+) \}\}", lambda m: values[m[1]], text)
-            for name, text in step["env"].items()
-        }
-        own = {"RUNNER_TEMP": str(self.temp), "PYTHONPATH": str(ROOT)}
-        for name in ("GITHUB_OUTPUT", "GITHUB_STEP_SUMMARY"):
-            path = self.temp / name
-            path.write_text("")
-            own[name] = str(path)
-        return subprocess.run(
-            # As GitHub runs `shell: bash`.
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.work,
-            env={**os.environ, **own, **env},
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        for name in FILES:
+            (self.temp / name).write_text("")
+        return run_step("check", self.work, self.temp, inputs)
 
     def written(self, name: str) -> str:
         return (self.temp / name).read_text(encoding="utf-8")
