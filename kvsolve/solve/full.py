@@ -6,20 +6,25 @@ the same reason. A value that no valid configuration has at all is told once, no
 
 from __future__ import annotations
 
+import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kvsolve.solve.cells import CellJudge, CellState, Ruling
 from kvsolve.solve.support import PairSupport, Support, support
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
     from kvsolve.model.context import Config
     from kvsolve.solve.check import Prepared
+    from kvsolve.solve.lowering.lower import Lowered
 
-__all__ = ["Block", "FullMatrix", "ValueRuling", "block_reasons", "full_matrix", "value_rulings"]
+__all__ = ["Block", "FullMatrix", "FullPart", "ValueRuling", "full_matrix", "judged"]
+
+_DECIDING = 0.5
+"""The part of the time in which the pairs are decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +114,30 @@ class FullMatrix:
 
 Clash = tuple[int, int, int, int]
 """Two flags and two of their classes that clash: flag, class, flag, class."""
+_PART = 500
+"""Clashes, or values, that are judged together.
+
+Parts are cut alike however many processes there are: of several reasons for a clash, which one is
+found may depend on those looked at before it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FullPart:
+    """Questions of one context that are answered together.
+
+    Attributes:
+        clashes: Classes of which is asked which entries exclude them.
+        values: Values, as a flag, a state and whether nothing valid has it, of which is asked what
+            their state is.
+    """
+
+    clashes: tuple[Clash, ...] = ()
+    values: tuple[tuple[int, int, bool], ...] = ()
+
+
+Judge = Callable[[PairSupport, Sequence[FullPart], float | None], Iterable[Sequence[Ruling | None]]]
+"""Judges parts, in order, until a reading of ``time.time``; may do so in several processes."""
 
 
 def full_matrix(
@@ -119,7 +148,7 @@ def full_matrix(
     held: Iterable[str] = (),
     context: Mapping[str, Any] | None = None,
     time_limit: float | None = None,
-    reasons: Callable[[PairSupport, Sequence[Clash]], Iterable[Ruling]] | None = None,
+    judge: Judge | None = None,
 ) -> FullMatrix:
     """Judge every pair of values.
 
@@ -129,50 +158,114 @@ def full_matrix(
         flags: Show only pairs of these, all that some entry reads where empty.
         held: Dests that are no matter of choice.
         context: What to say of the context in the answer.
-        time_limit: Seconds for deciding the pairs; what is left then is unknown.
-        reasons: Tells the codes for clashes, in order; here, one after the other, where None.
+        time_limit: Seconds, half of them for deciding the pairs. What is left then is unknown, and
+            so is a value or a clash whose reason there was not the time for.
+        judge: Calls :func:`judged` for every part; one after the other here where None.
     """
-    found = support(prepared, config, held=held, time_limit=time_limit)
+    until = None if time_limit is None else time.time() + time_limit
+    held = tuple(held)
+    found = support(prepared, config, held=held, time_limit=time_limit and time_limit * _DECIDING)
     shown = [n for n, dest in enumerate(found.dests) if not flags or dest in flags]
     clashes, counts = _clashes(found, shown)
-    told = (reasons or block_reasons)(found, clashes)
-    blocks = _blocks(found, dict(zip(clashes, told, strict=True)))
+    parts = [FullPart(clashes=part) for part in _cut(clashes)]
+    asked = [v for v in _asked(found, shown) if v[2] is not None]
+    parts += [FullPart(values=part) for part in _cut(asked)]  # type: ignore[arg-type]
+    answers = judge(found, parts, until) if judge else _here(found, config, held, parts, until)
+    told = [ruling for part in answers for ruling in part]
+    late = any(ruling is None for ruling in told)
+    known = [ruling or Ruling(CellState.UNKNOWN) for ruling in told]
+    values = dict(zip([v[:2] for v in asked], known[len(clashes) :], strict=True))
     return FullMatrix(
         dict(context or {}),
         tuple((found.dests[n], _values(found, n)) for n in shown),
-        tuple(value_rulings(prepared, config, found, shown, held)),
-        tuple(blocks),
+        tuple(
+            ValueRuling(found.dests[n], state.value, values.get((n, at), _NOT_KNOWN))
+            for n in shown
+            for at, state in enumerate(found.states[n])
+        ),
+        tuple(_blocks(found, dict(zip(clashes, known[: len(clashes)], strict=True)))),
         counts,
-        found.complete,
+        found.complete and not late,
     )
+
+
+_NOT_KNOWN = Ruling(CellState.UNKNOWN)
+_Item = TypeVar("_Item")
+
+
+def _cut(items: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
+    for at in range(0, len(items), _PART):
+        yield tuple(items[at : at + _PART])
+
+
+def _asked(found: PairSupport, shown: Sequence[int]) -> Iterator[tuple[int, int, bool | None]]:
+    """Every value, with whether it is dead; None where that is not known."""
+    for flag in shown:
+        for at in range(len(found.states[flag])):
+            known = found.value(flag, at)
+            yield flag, at, None if known is Support.UNKNOWN else known is Support.DEAD
+
+
+def _here(
+    found: PairSupport,
+    config: Config,
+    held: Sequence[str],
+    parts: Iterable[FullPart],
+    until: float | None,
+) -> Iterator[Sequence[Ruling | None]]:
+    for part in parts:
+        yield judged(found.lowered, config, held, part, until)
+
+
+def judged(
+    lowered: Lowered,
+    config: Config,
+    held: Iterable[str],
+    part: FullPart,
+    until: float | None = None,
+) -> list[Ruling | None]:
+    """The answers of a part, in its order; None from where the time is up.
+
+    Args:
+        lowered: The context, all flags that some entry reads and that are not given.
+        config: What everything starts from.
+        held: Dests that are no matter of choice.
+        part: What is asked.
+        until: Reading of ``time.time`` at which the rest is left.
+    """
+    from kvsolve.solve.culprits import Culprits
+
+    prepared, classes = lowered.prepared, lowered.classes
+    judge = CellJudge(prepared, config, {}, held=held)
+    answers: list[Ruling | None] = []
+    with ExitStack() as stack:
+        excluding: Culprits | None = None
+
+        def excluded(*values: tuple[int, int]) -> Ruling:
+            nonlocal excluding
+            excluding = excluding or stack.enter_context(Culprits(lowered))
+            return _excluded(prepared, excluding.of(values))
+
+        def late() -> bool:
+            return until is not None and time.time() > until
+
+        for a, i, b, j in part.clashes:
+            ends = (a, _first(classes[a][i])), (b, _first(classes[b][j]))
+            answers.append(None if late() else excluded(*ends))
+        for flag, at, dead in part.values:
+            if late():
+                answers.append(None)
+            elif dead:
+                answers.append(excluded((flag, at)))
+            else:
+                judge.time_limit = None if until is None else max(0.0, until - time.time())
+                value = lowered.states[flag][at].value
+                answers.append(judge.ruling({lowered.dests[flag]: value}))
+    return answers
 
 
 def _values(found: PairSupport, flag: int) -> tuple[Any, ...]:
     return tuple(state.value for state in found.states[flag])
-
-
-def value_rulings(
-    prepared: Prepared,
-    config: Config,
-    found: PairSupport,
-    shown: Sequence[int],
-    held: Iterable[str] = (),
-) -> Iterator[ValueRuling]:
-    """Every value with its state: the cheapest edits where it needs some, else the reason."""
-    from kvsolve.solve.culprits import Culprits
-
-    judge = CellJudge(prepared, config, {}, held=held)
-    with Culprits(found.lowered) as culprits:
-        for flag in shown:
-            for at, state in enumerate(found.states[flag]):
-                known = found.value(flag, at)
-                if known is Support.DEAD:
-                    ruling = _excluded(prepared, culprits.of([(flag, at)]))
-                elif known is Support.SUPPORTED:
-                    ruling = judge.ruling({found.dests[flag]: state.value})
-                else:
-                    ruling = Ruling(CellState.UNKNOWN)
-                yield ValueRuling(found.dests[flag], state.value, ruling)
 
 
 def _excluded(prepared: Prepared, steps: Sequence[int]) -> Ruling:
@@ -200,17 +293,6 @@ def _clashes(found: PairSupport, shown: Sequence[int]) -> tuple[list[Clash], dic
                 if known is Support.UNSUPPORTED:
                     clashes.append((a, i, b, j))
     return clashes, {str(kind.value): counts[kind] for kind in Support}
-
-
-def block_reasons(found: PairSupport, clashes: Sequence[Clash]) -> Iterator[Ruling]:
-    """What excludes each of some pairs of classes."""
-    from kvsolve.solve.culprits import Culprits
-
-    classes = found.lowered.classes
-    with Culprits(found.lowered) as culprits:
-        for a, i, b, j in clashes:
-            steps = culprits.of([(a, _first(classes[a][i])), (b, _first(classes[b][j]))])
-            yield _excluded(found.lowered.prepared, steps)
 
 
 def _first(mask: int) -> int:

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 from kvsolve.solve.engines.python_sat import Solver
 from kvsolve.solve.lowering.clauses import Clauses
 from kvsolve.solve.lowering.gates import FALSE, TRUE
+from kvsolve.solve.lowering.lean import Lean
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from kvsolve.solve.lowering.lower import Lowered
 
@@ -34,10 +35,18 @@ class Switches:
         of: The literal that switches an entry on.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
+    def __init__(self, lowered: Lowered, *, often: bool = False) -> None:
+        """Prepare to answer.
+
+        Args:
+            lowered: The context.
+            often: Many questions are to come, so that it pays to simplify the clauses first; gates
+                then have no literals.
+        """
         self.lowered = lowered
         self.of: dict[int, int] = {}
-        self.clauses = _Switched(lowered, self.of)
+        kind = _LeanSwitched if often else _Switched
+        self.clauses: Clauses = kind(lowered, self.of)
         self._solver = Solver(self.clauses.clauses, self.clauses.top)
         self._steps = {literal: step for step, literal in self.of.items()}
 
@@ -118,16 +127,40 @@ class _Switched(Clauses):
         super().__init__(lowered)
 
     def _roots(self, forbidden: Iterable[int]) -> None:
-        gates = self.lowered.gates
-        for node in gates.below(forbidden):
+        for node in self.lowered.gates.below(forbidden):
             self._define(node)
-        unsure = ((~step, root) for step, root in self.lowered.unsure)
-        for step, root in (*self.lowered.broken, *unsure):
-            switch = self._switches[step] = self._switches.get(step) or self._new()
-            if root == TRUE:
-                self.clauses.append([-switch])
-            elif root != FALSE:
-                self.clauses.append([-switch, -self.literal(root)])
-        for constraint in self.lowered.pending:
-            if constraint.step not in self._switches:
-                self._switches[constraint.step] = self._new()
+        for switch, root in _switched(self.lowered, self._switches, self._new):
+            self.clauses.append([-switch] if root == TRUE else [-switch, -self.literal(root)])
+
+
+class _LeanSwitched(Lean):
+    """The same for many questions."""
+
+    def __init__(self, lowered: Lowered, switches: dict[int, int]) -> None:
+        self._switches = switches
+        super().__init__(lowered)
+        before = len({abs(literal) for own in self.literals for literal in own})
+        before += len(self._of_node)
+        for at, step in enumerate(switches, before + 1):
+            switches[step] = at
+
+    def _roots(self, forbidden: Iterable[int]) -> None:
+        for switch, root in _switched(self.lowered, self._switches, self._new):
+            self.clauses.append([-switch] if root == TRUE else [-switch, -self.literal(root)])
+
+    def _also(self) -> Iterable[int]:
+        return self._switches.values()
+
+
+def _switched(
+    lowered: Lowered, switches: dict[int, int], new: Callable[[], int]
+) -> Iterator[tuple[int, int]]:
+    """Give every entry a switch; the switches with the literals that they forbid."""
+    unsure = ((~step, root) for step, root in lowered.unsure)
+    for step, root in (*lowered.broken, *unsure):
+        switch = switches[step] = switches.get(step) or new()
+        if root != FALSE:
+            yield switch, root
+    for constraint in lowered.pending:
+        if constraint.step not in switches:
+            switches[constraint.step] = new()

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Counting"]
 
+_MOST_KEPT = 1_000_000
+"""Cofactors that are kept; they are made again when there are more."""
+
 Rest = frozenset[int]
 """Literals of which none may hold."""
 
@@ -73,10 +76,13 @@ class Counting:
         self.totals = [sum(own) for own in self.weights]
         self._first = [[(m & -m).bit_length() - 1 for m in own] for own in lowered.classes]
         self._supports: dict[int, int] = {TRUE: 0}
-        self._cofactors: dict[tuple[int, int, int], int] = {}
+        self._cofactors: dict[tuple[int, int], dict[int, int]] = {}
+        self._kept = 0
         self._nodes: dict[Rest, _Node] = {}
         self.late = False
         roots = frozenset(r for r in lowered.forbidden if r != FALSE)
+        for node in self.gates.below(roots):  # operands first, so that none is looked for deep
+            self.support(node)
         every = (1 << len(self.totals)) - 1
         self._parts, self._free = self._split(roots, every)
         bounds = (0, 0) if TRUE in roots else self._product(self._parts, self._free)
@@ -91,43 +97,52 @@ class Counting:
 
     def support(self, literal: int) -> int:
         """The flags that a literal depends on, a bit each."""
-        found = self._supports.get(abs(literal))
+        node = abs(literal)
+        found = self._supports.get(node)
         if found is None:
-            for node in self.gates.below([literal]):
-                if node in self._supports:
-                    continue
-                tested = self.gates.tests.get(node)
-                if tested is not None:
-                    self._supports[node] = 1 << tested[0]
-                else:
-                    mask = 0
-                    for part in self.gates.parts[node]:
-                        mask |= self._supports[abs(part)]
-                    self._supports[node] = mask
-            found = self._supports[abs(literal)]
+            found = 0
+            for part in self.gates.parts.get(node, ()):
+                found |= self._supports.get(abs(part)) or self.support(part)
+            if node in self.gates.tests:
+                found = 1 << self.gates.tests[node][0]
+            self._supports[node] = found
         return found
 
     def _cofactor(self, literal: int, variable: int, number: int) -> int:
         """A literal where a flag is in a class."""
         if not self.support(literal) >> variable & 1:
             return literal
-        node = abs(literal)
-        key = node, variable, number
-        found = self._cofactors.get(key)
-        if found is None:
-            tested = self.gates.tests.get(node)
-            if tested is not None:
-                found = TRUE if tested[1] >> self._first[variable][number] & 1 else FALSE
-            else:
-                parts = []
-                for part in self.gates.parts[node]:
-                    rest = self._cofactor(part, variable, number)
-                    if rest == FALSE:
-                        break
-                    parts.append(rest)
-                found = FALSE if rest == FALSE else self.gates.both(*parts)
-            self._cofactors[key] = found
+        if self._kept > _MOST_KEPT:
+            self._cofactors.clear()
+            self._kept = 0
+        known = self._cofactors.setdefault((variable, number), {})
+        found = self._under(abs(literal), variable, self._first[variable][number], known)
         return found if literal > 0 else -found
+
+    def _under(self, node: int, variable: int, state: int, known: dict[int, int]) -> int:
+        """A node that depends on a flag, where the flag is in a state."""
+        found = known.get(node)
+        if found is not None:
+            return found
+        tested = self.gates.tests.get(node)
+        if tested is not None:
+            return TRUE if tested[1] >> state & 1 else FALSE
+        supports, rest = self._supports, []
+        for part in self.gates.parts[node]:
+            below = abs(part)
+            if supports[below] >> variable & 1:
+                under = self._under(below, variable, state, known)
+                part = under if part > 0 else -under
+                if part == FALSE:
+                    found = FALSE
+                    break
+            rest.append(part)
+        else:
+            found = self.gates.both(*rest)
+            self.support(found)
+        self._kept += 1
+        known[node] = found
+        return found
 
     def _split(self, rest: Rest, around: int) -> tuple[tuple[Rest, ...], tuple[int, ...]]:
         """Parts of what is to be kept that share no flag, and the flags that no part reads."""

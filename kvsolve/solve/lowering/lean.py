@@ -38,9 +38,14 @@ class Lean(Clauses):
         super().__init__(lowered)
         named = {abs(node): self.literal(abs(node)) for node in kept}
         flags = [abs(literal) for own in self.literals for literal in own]
-        frozen = dict.fromkeys([*flags, *(abs(literal) for literal in named.values())])
+        gates = [abs(literal) for literal in named.values()]
+        frozen = dict.fromkeys([*flags, *gates, *self._also()])
         self.clauses = simplified(self.clauses, list(frozen))
         self._renumber(frozen, named)
+
+    def _also(self) -> Iterable[int]:
+        """Other variables that are kept; they come after those of flags and gates, in order."""
+        return ()
 
     def _define(self, node: int) -> None:
         used = self._used.get(node, 0)
