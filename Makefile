@@ -54,7 +54,7 @@ $(PEERS): pyproject.toml benchmarks/peers/flamapy.txt
 
 # Answers on real releases held to engines that share no code with kvsolve's.
 independent: $(PEERS)
-	KVSOLVE_INDEPENDENT=1 .venv-bench/bin/pytest -n 2 --dist loadfile tests/independent $(ARGS)
+	KVSOLVE_INDEPENDENT=1 .venv-bench/bin/pytest -n 2 --dist worksteal tests/independent $(ARGS)
 
 # kvsolve beside other solvers; rewrites the tables of docs/performance.md. ARGS=--quick prints the
 # tables of a run of three minutes instead.

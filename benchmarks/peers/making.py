@@ -28,7 +28,15 @@ from kvsolve.upstream.coverage import FIRST_SCOPE
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-__all__ = ["Setting", "make_problem"]
+__all__ = [
+    "Lowering",
+    "Setting",
+    "first_scope",
+    "make_problem",
+    "model_of",
+    "narrowed",
+    "pin_literals",
+]
 
 SEED = 20
 _PRODUCT, _WIDE = 400_000, 1_000_000

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["main"]
 
 _OF_COMMANDS = {"nearest": "invalid", "alternatives": "invalid", "conflict": "stuck"}
+_BUILD_S = 20
+"""Seconds that building a model may take at least, however short the limit of questions is."""
 _ALL = 3
 """Commands for which the options of all flags are asked."""
 
@@ -42,7 +44,7 @@ def main() -> None:
     wanted = parser.parse_args()
     problem: Problem = pickle.loads(wanted.problem.read_bytes())
     # The solver's own start-up counts as building: its module is imported with its class.
-    with_limit("build", wanted.limit)
+    with_limit("build", max(wanted.limit, _BUILD_S))
     start = time.process_time()
     solver = peer(wanted.peer, problem)
     imported = time.process_time() - start

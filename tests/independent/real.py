@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ RELEASE = "0.5.23"
 LLAMA = ("h100", "meta-llama/Llama-3.1-8B-Instruct")
 DEEPSEEK = ("b200", "deepseek-v4")
 CONTEXTS = (LLAMA, DEEPSEEK)
-COMMANDS = 120
+COMMANDS = int(os.environ.get("KVSOLVE_COMMANDS", "120"))
 """Commands that are looked at in each context."""
 
 
@@ -36,7 +37,7 @@ class Real:
     """
 
     def __init__(self, gpu: str, model: str) -> None:
-        self.setting = Setting(RELEASE, gpu, model)
+        self.setting = setting_of(gpu, model)
         configs = list(islice(self.setting.commands(5, invalid=True), COMMANDS))
         self.lowering = Lowering(self.setting, configs)
         self.model: Model = model_of(self.lowering.refusing, to=("dimacs", "wcnf"))
@@ -52,6 +53,12 @@ class Real:
         at = self.clauses.first_states(self.clauses.chosen(model))
         box = lowered.objection(at)
         return None if box is None else self.clauses.excluding(box)
+
+
+@lru_cache(maxsize=2)
+def setting_of(gpu: str, model: str) -> Setting:
+    """A context alone."""
+    return Setting(RELEASE, gpu, model)
 
 
 @lru_cache(maxsize=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 
 import pytest
@@ -14,10 +15,12 @@ from kvsolve.solve.lowering.clauses import Clauses
 from kvsolve.solve.lowering.lower import Lowered, lower
 from kvsolve.solve.matrix import Axis, CellState, matrix
 from kvsolve.solve.support import Support, support
-from tests.independent.real import CONTEXTS, named, real
+from tests.independent.real import CONTEXTS, named, setting_of
 
 MATRICES = (("attention_backend", "kv_cache_dtype"), ("page_size", "prefill_attention_backend"))
 PAIRS = 150
+_OF_CP_SAT = int(os.environ.get("KVSOLVE_CP_SAT", "100")) // 4
+"""Cells of each matrix that CP-SAT, the slowest, is asked about too."""
 
 
 def mask_literals(clauses: Clauses, variable: int, value: object) -> list[int] | None:
@@ -30,59 +33,100 @@ def mask_literals(clauses: Clauses, variable: int, value: object) -> list[int] |
     return sorted({literals[clauses.class_of(variable, n)] for n in own})
 
 
-class CpSat:
-    """A lowered context in CP-SAT; what one solution shows is not asked again."""
+Groups = list[list[int]]
+"""Literals of which one in each group must hold."""
+
+
+class Engine:
+    """A lowered context in another solver; what one solution shows is not asked again."""
 
     def __init__(self, lowered: Lowered) -> None:
         self.clauses = Clauses(lowered)
-        self.sat = _Sat(self.clauses.top, self.clauses.clauses)
         self.shown: list[list[int]] = []
+        self.more: Groups = []
+        self.last = max(abs(lit) for own in self.clauses.literals for lit in own)
+
+    def solution(self, groups: Groups) -> list[int] | None:
+        raise NotImplementedError
 
     def allows(self, *either: list[int] | None) -> bool:
-        """Whether some solution has one literal of each group."""
+        """Whether something valid has one literal of each group."""
         groups = [group for group in either if group is not None]
         for true in self.shown:
             if all(any(true[abs(lit) - 1] == lit for lit in group) for group in groups):
                 return True
-        model = self.sat.model.clone()
-        for group in groups:
-            model.add_bool_or([self.sat.literal(lit) for lit in group])
-        solver = self.sat.solver()
-        while solver.solve(model) in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-            values = map(solver.boolean_value, self.sat.variables)
-            true = [n if value else -n for n, value in enumerate(values, 1)]
+        while (true := self.solution([*groups, *self.more])) is not None:
             at = self.clauses.first_states(self.clauses.chosen(true))
             box = self.clauses.lowered.objection(at)
             if box is None:
                 self.shown.append(true)
                 return True
-            model.add_bool_or([self.sat.literal(lit) for lit in self.clauses.excluding(box)])
+            self.more.append(self.clauses.excluding(box))
         return False
+
+
+class CpSat(Engine):
+    def __init__(self, lowered: Lowered) -> None:
+        super().__init__(lowered)
+        self.sat = _Sat(self.clauses.top, self.clauses.clauses)
+
+    def solution(self, groups: Groups) -> list[int] | None:
+        model = self.sat.model.clone()
+        for group in groups:
+            model.add_bool_or([self.sat.literal(lit) for lit in group])
+        solver = self.sat.solver()
+        if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+            return None
+        values = map(solver.boolean_value, self.sat.variables[: self.last])
+        return [n if value else -n for n, value in enumerate(values, 1)]
+
+
+class Clingo(Engine):
+    def __init__(self, lowered: Lowered) -> None:
+        super().__init__(lowered)
+        self.ground = _Ground(self.clauses.top, self.clauses.clauses)
+
+    def solution(self, groups: Groups) -> list[int] | None:
+        control = self.ground.control
+        with control.backend() as backend:
+            active = backend.add_atom()
+            backend.add_rule([active], choice=True)
+        for group in groups:
+            self.ground.add(group, unless=active)
+        with control.solve(assumptions=[active], yield_=True) as handle:
+            model = handle.model()
+            if model is None:
+                return None
+            atoms = enumerate(self.ground.atoms[: self.last], 1)
+            return [n if model.is_true(atom) else -n for n, atom in atoms]
 
 
 @pytest.mark.parametrize("axes", MATRICES, ids=" x ".join)
 @pytest.mark.parametrize("context", CONTEXTS, ids=named())
-def test_cells_are_what_cp_sat_finds(context: tuple[str, str], axes: tuple[str, str]) -> None:
-    setting = real(*context).setting
+def test_cells_are_what_clingo_and_cp_sat_find(
+    context: tuple[str, str], axes: tuple[str, str]
+) -> None:
+    setting = setting_of(*context)
     prepared, config, held = setting.prepared, setting.empty, setting.held
     found = matrix(lambda _: (prepared, config), *map(Axis, axes), held=held)
-    vary = dict.fromkeys(dict.fromkeys([*setting.free, *axes]))
+    vary = dict.fromkeys([*setting.free, *axes])
     refusing = lower(prepared, config, vary=_with_typed_defaults(setting, vary))
     refusing.unsure.clear()
-    engine = CpSat(refusing)
-    positions = [refusing.position[dest] for dest in axes]
-    kinds = set()
-    for cell in found.cells:
-        groups = [
-            mask_literals(engine.clauses, v, value)
-            for v, value in zip(positions, (cell.row, cell.col), strict=True)
-        ]
-        kinds.add(cell.state)
-        if cell.state is CellState.NO:
-            assert not engine.allows(*groups), cell
-        elif cell.state is not CellState.UNKNOWN or cell.facts:
-            assert engine.allows(*groups), cell
+    source = random.Random(7)
+    kinds = {cell.state for cell in found.cells}
     assert len(kinds) > 1
+    of_cp_sat = source.sample(found.cells, min(len(found.cells), _OF_CP_SAT))
+    for engine, cells in ((Clingo(refusing), found.cells), (CpSat(refusing), of_cp_sat)):
+        positions = [refusing.position[dest] for dest in axes]
+        for cell in cells:
+            groups = [
+                mask_literals(engine.clauses, v, value)
+                for v, value in zip(positions, (cell.row, cell.col), strict=True)
+            ]
+            if cell.state is CellState.NO:
+                assert not engine.allows(*groups), cell
+            elif cell.state is not CellState.UNKNOWN or cell.facts:
+                assert engine.allows(*groups), cell
 
 
 def _with_typed_defaults(setting, vary):
@@ -96,7 +140,7 @@ def _with_typed_defaults(setting, vary):
 
 @pytest.mark.parametrize("context", CONTEXTS[:1], ids=named(CONTEXTS[:1]))
 def test_support_of_pairs_is_what_clingo_finds(context: tuple[str, str]) -> None:
-    setting = real(*context).setting
+    setting = setting_of(*context)
     found = support(setting.prepared, setting.empty, held=setting.held)
     assert found.complete
     clauses = Clauses(found.lowered)

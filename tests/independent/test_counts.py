@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from math import prod
+from typing import TYPE_CHECKING
 
-import clingo
 import pytest
 
 from benchmarks.peers.making import first_scope
@@ -15,7 +15,10 @@ from kvsolve.solve.count import bounds, count, helped
 from kvsolve.solve.enumerate import iter_configs
 from kvsolve.solve.lowering.clauses import Clauses
 from kvsolve.solve.lowering.lower import Lowered, lower
-from tests.independent.real import CONTEXTS, named, real
+from tests.independent.real import CONTEXTS, named, setting_of
+
+if TYPE_CHECKING:
+    import clingo
 
 
 def listed(lowered: Lowered, variables: list[int]) -> int:
@@ -47,7 +50,7 @@ def _chosen(clauses: Clauses, variable: int, true: set[int]) -> int:
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=named())
 def test_counts_of_a_few_flags(context: tuple[str, str]) -> None:
-    setting = real(*context).setting
+    setting = setting_of(*context)
     source = random.Random(11)
     pool = list(first_scope(setting))
     for _ in range(12):
@@ -61,7 +64,7 @@ def test_counts_of_a_few_flags(context: tuple[str, str]) -> None:
 
 @pytest.mark.parametrize("context", CONTEXTS[:1], ids=named(CONTEXTS[:1]))
 def test_counts_of_projections_with_everything_else_free(context: tuple[str, str]) -> None:
-    setting = real(*context).setting
+    setting = setting_of(*context)
     source = random.Random(12)
     pool = list(first_scope(setting))
     for _ in range(3):
@@ -77,7 +80,7 @@ def test_counts_of_projections_with_everything_else_free(context: tuple[str, str
 
 @pytest.mark.parametrize("context", CONTEXTS, ids=named())
 def test_lists_have_as_many_as_a_decision_diagram_counts(context: tuple[str, str]) -> None:
-    setting = real(*context).setting
+    setting = setting_of(*context)
     vary = [
         "attention_backend",
         "kv_cache_dtype",

@@ -6,6 +6,7 @@ It pins an older python-sat, so it runs in an environment of its own.
 from __future__ import annotations
 
 import tempfile
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,14 @@ class Flamapy(Peer):
         return int(PySATConfigurationsNumber().execute(found).get_result())
 
     def count(self) -> int:
-        return int(BDDConfigurationsNumber().execute(self._diagram()).get_result())
+        return int(BDDConfigurationsNumber().execute(self._diagram).get_result())
 
     def sample(self) -> int:
         operation = BDDSampling()
         operation.set_sample_size(SAMPLES)
-        return len(operation.execute(self._diagram()).get_result())
+        return len(operation.execute(self._diagram).get_result())
 
+    @cached_property
     def _diagram(self) -> Any:
         return FmToBDD(read_uvl(self.problem.scope.texts["uvl"])).transform()
 

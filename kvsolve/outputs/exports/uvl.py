@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["uvl"]
 
+_GROUP = 8
+
 
 def uvl(lowered: Lowered) -> Iterator[str]:
     """A feature model."""
@@ -49,12 +51,22 @@ def _constraints(lowered: Lowered, nodes: list[int]) -> Iterator[str]:
         if node in gates.tests:
             variable, mask = gates.tests[node]
             own = enumerate(lowered.classes[variable])
-            body = " | ".join(f"x{variable}_{n}" for n, states in own if states & mask)
+            body = _joined([f"x{variable}_{n}" for n, states in own if states & mask], " | ")
         else:
-            body = " & ".join(literal_text(p, f"g{abs(p)}", "!{}") for p in gates.parts[node])
+            parts = [literal_text(p, f"g{abs(p)}", "!{}") for p in gates.parts[node]]
+            body = _joined(parts, " & ")
         yield f"\tg{node} <=> ({body})"
     for root in lowered.forbidden:
         if root == TRUE:
             yield "\troot & !root"
         elif root != FALSE:
             yield f"\t{literal_text(-root, f'g{abs(root)}', '!{}')}"
+
+
+def _joined(parts: list[str], operator: str) -> str:
+    """Parts put together in groups: readers that go down an operand at a time get no deeper than
+    a few levels, where a chain of hundreds is more than flamapy's can take."""
+    while len(parts) > _GROUP:
+        runs = (parts[at : at + _GROUP] for at in range(0, len(parts), _GROUP))
+        parts = [f"({operator.join(run)})" for run in runs]
+    return operator.join(parts)
