@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.model.expression import Expr, raw
 from kvsolve.solve.circuit import Circuit, Follower
 from kvsolve.solve.grounds import Grounds
-from kvsolve.solve.nogoods import NoGoods
+from kvsolve.solve.nogoods import Clause, NoGoods
+from kvsolve.solve.places import Places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,6 +48,7 @@ class Board:
         self._effective: dict[str, int] = {}
         self._feasibility: Feasibility | None = None
         self._swayed: frozenset[str] | None = None
+        self._places: dict[int, Places] = {}
 
     @property
     def feasibility(self) -> Feasibility:
@@ -56,6 +58,24 @@ class Board:
 
             self._feasibility = Feasibility(self.learned)
         return self._feasibility
+
+    def explain(self, step: int) -> Clause:
+        """Why an entry refuses where the circuit stands.
+
+        Where the same check is done in several places, what suffices for one of them to refuse; the
+        clause is of no entry by itself then.
+        """
+        literals = self.grounds.refusal(self.circuit.roots[step])
+        weaker = self._places_of(step).weaker(literals)
+        return Clause(literals, step) if weaker is None else Clause(weaker)
+
+    def _places_of(self, step: int) -> Places:
+        found = self._places.get(step)
+        if found is None:
+            steps = self.network.alike(step)
+            found = Places(self.grounds, [self.circuit.roots[other] for other in steps])
+            self._places.update(dict.fromkeys(steps, found))
+        return found
 
     def sways(self, dest: str) -> bool:
         """Whether what many other flags come to depends on a flag, as on a mode of deployment."""
@@ -81,6 +101,19 @@ class Board:
     def move(self, at: Mapping[int, int]) -> None:
         """Go to a configuration: the state of each variable not as in an empty command."""
         self.follower.follow({variable: 1 << state for variable, state in at.items()})
+
+    def unset(self, dest: str) -> Any:
+        """The effective value of a slot if its flag were not given, all else as it stands here."""
+        circuit, variable = self.circuit, self.universe.index[dest]
+        node = self.effective(dest)
+        if node >= len(self.follower.values):
+            self.follower.grow()
+        values = self.follower.values.copy()
+        for atom in circuit.atoms[variable]:
+            values[atom] = circuit.at(atom, self.universe.rest[variable])
+        for above in circuit.between(variable, node):
+            values[above] = circuit.value(above, values, strict=False)
+        return values[node]
 
     def value(self, dest: str) -> Any:
         """The effective value of a slot where the circuit stands, or the mark of its lack."""

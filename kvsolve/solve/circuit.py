@@ -111,6 +111,7 @@ class Circuit:
         self._bound: dict[Expr, bool] = {}
         self._loops: dict[int, dict[str, Any]] = {}
         self._cones: dict[int, frozenset[int]] = {}
+        self._between: dict[tuple[int, int], list[int]] = {}
         self._parents_below: dict[int, dict[int, list[int]]] = {}
         if made is not None:
             self._restore(made)
@@ -282,6 +283,19 @@ class Circuit:
             found = self._cones[node] = frozenset(seen)
         return found
 
+    def between(self, variable: int, node: int) -> list[int]:
+        """What depends on a variable on the way to a node, its atoms left out, in order."""
+        found = self._between.get((variable, node))
+        if found is None:
+            cone, seen = self.cone(node), set[int]()
+            stack = [atom for atom in self.atoms[variable] if atom in cone]
+            while stack:
+                new = [p for p in self.parents[stack.pop()] if p in cone and p not in seen]
+                seen.update(new)
+                stack.extend(new)
+            found = self._between[variable, node] = sorted(seen)
+        return found
+
     def near(self, node: int) -> dict[int, list[int]]:
         """For nodes below one what reads them there; filled by who asks for it."""
         return self._parents_below.setdefault(node, {})
@@ -407,8 +421,9 @@ class Circuit:
         """The value of a term that does not read all of its operands."""
         args = self.args[node]
         found = [values[a] for a in args]
-        if any(v is OPEN or is_wide(v) for v in found):
-            return OPEN
+        for value in found:
+            if value is OPEN or is_wide(value):
+                return OPEN
         term = self.terms[node]
         if isinstance(term, tuple):
             return next((v for v in found if is_mark(v)), tuple(found))
@@ -558,6 +573,10 @@ class Follower:
                 value = connective(args[node], values, kind == 1, strict)
             elif kind == 2:  # NOT
                 value = negated(values[args[node][0]])
+            elif kind == 3 and (test := values[args[node][0]]) is True:  # IF
+                value = values[args[node][1]]
+            elif kind == 3 and test is False:
+                value = values[args[node][2]]
             else:
                 value = circuit.value(node, values, strict)
             if value is not old and not same(value, old):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from kvsolve.solve.nogoods import Clause, NoGoods, numbers
+from kvsolve.solve.nogoods import NoGoods, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,9 +61,8 @@ class Feasibility:
             steps = judge.broken(changes)
             if not steps:
                 return changes
-            roots, grounds = judge.board.circuit.roots, judge.board.grounds
             for step in steps:
-                self.learned.learn(Clause(grounds.refusal(roots[step]), step))
+                self.learned.learn(judge.board.explain(step))
 
     def _number(self, kind: str, variable: int, value: int) -> int:
         return self._numbers.setdefault((kind, variable, value), len(self._numbers) + 1)

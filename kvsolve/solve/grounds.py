@@ -68,6 +68,10 @@ class Grounds:
         found = self._below(node, truth=False)
         return self._widened(node, found, lambda value: value is not OPEN and same(value, own))
 
+    def stands_at(self, variable: int, mask: int) -> bool:
+        """Whether a mask holds the state that a variable has now."""
+        return bool(mask >> self._state(variable) & 1)
+
     def _state(self, variable: int) -> int:
         mask = self.now.now.get(variable, self.now.base[variable])
         return mask.bit_length() - 1

@@ -164,10 +164,13 @@ class CircuitJudge:
         self.only, self.proof = only, proof
         self.exact = True
         self.runs = 0
+        self._last: tuple[Any, Config, Trace] | None = None
 
     def __call__(self, changes: Mapping[int, int]) -> list[Clause]:
         """The clauses that a member breaks; soft ones only where it is not refused."""
         steps = self.broken(changes)
+        if steps and self.only is None:
+            return [self.board.explain(step) for step in steps]
         if steps:
             roots, grounds = self.board.circuit.roots, self.board.grounds
             return [Clause(grounds.refusal(roots[step]), step) for step in steps]
@@ -189,8 +192,16 @@ class CircuitJudge:
         return found if self.only is None else [step for step in found if step in self.only]
 
     def _proven(self, changes: Mapping[int, int]) -> bool:
-        self.runs += 1
-        return not self.prepared.broken(self.space.changed(changes))
+        return not broken_steps(self.prepared, self.run(changes)[1])
+
+    def run(self, changes: Mapping[int, int]) -> tuple[Config, Trace]:
+        """A member's configuration and its run through the whole program, the last one kept."""
+        key = tuple(sorted(changes.items()))
+        if self._last is None or self._last[0] != key:
+            self.runs += 1
+            config = self.space.changed(changes)
+            self._last = key, config, self.prepared.trace(config)
+        return self._last[1:]
 
     def _soft(self, changes: Mapping[int, int]) -> list[Clause]:
         """Reports and rewrites that no clause tells of yet."""

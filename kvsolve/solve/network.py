@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakKeyDictionary
 
@@ -29,9 +30,10 @@ from kvsolve.packs.evaluate import Interpreter, NotReached
 from kvsolve.solve.domains import Domain, Literals, State, bare, read_literals
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Hashable, Iterator, Sequence
 
     from kvsolve.model.flag import FlagTable
+    from kvsolve.packs.pack import StepInfo
     from kvsolve.solve.board import Board
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.kept import KeptContext
@@ -73,6 +75,7 @@ class Network:
         domains: Domains of flags that are not given, by dest.
         cases: What terms become under the states of these, by term and identity of the domain.
         kept: Where what is made of the context is kept from start to start, if it is.
+        place: Tells of a step which statement it stands for; None where that is not known.
     """
 
     def __init__(
@@ -110,6 +113,8 @@ class Network:
         self._universe: Universe | None = None
         self._board: Board | None = None
         self.kept: KeptContext | None = None
+        self.place: Callable[[int], Hashable] | None = None
+        self._alike: dict[Hashable, list[int]] = {}
 
     def universe_of(self, flags: FlagTable) -> Universe:
         """The states of all flags, made at first use."""
@@ -131,6 +136,15 @@ class Network:
                 if self.kept:
                     self.kept.follow(self._board)
         return self._board
+
+    def alike(self, step: int) -> list[int]:
+        """The entries that stand for the same statement, reached in several ways; at least one."""
+        if self.place is None:
+            return [step]
+        if not self._alike:
+            for other in self.constraints:
+                self._alike.setdefault(self.place(other), []).append(other)
+        return self._alike[self.place(step)]
 
     def owner(self, term: Expr) -> str:
         """The one flag that a term reads, ``""`` for none, :data:`MANY` for several."""
@@ -346,8 +360,15 @@ def network_of(prepared: Prepared) -> Network:
             found = kept_network(prepared)
             if found is None:
                 found = Network(prepared.inlined, prepared.facts, prepared.judges)
+        found.place = partial(_statement, prepared.pack.steps)
         _networks[prepared] = found
     return found
+
+
+def _statement(steps: Sequence[StepInfo], step: int) -> Hashable:
+    """What tells a statement from others; a step whose line is not known stands alone."""
+    info = steps[step]
+    return (info.kind, info.name, info.file, info.line) if info.line else step
 
 
 @contextmanager

@@ -130,6 +130,7 @@ class _Task:
         self.time_limit = time_limit
         self.deadline = None if time_limit is None else time.monotonic() + time_limit
         self._lower = 0
+        self._unset: dict[str, Any] | None = None
         self.bound: int | None = 0
         self.complete = False
 
@@ -138,10 +139,13 @@ class _Task:
         default = self.prepared.pack.flags.fields.get(dest)
         if dest not in self.config.given:
             return self.trace.values.get(dest, self.config.values.get(dest, default))
-        space = self.space
-        variable = space.universe.index[dest]
-        self.board.move(space.place({variable: space.universe.rest[variable]}))
-        value = self.board.value(dest)
+        if dest not in self.network.effective or dest not in self.space.universe.index:
+            return default
+        if self._unset is None:
+            self.board.move(self.space.away)
+            written = self.network.effective.keys() & self.space.universe.index.keys()
+            self._unset = {d: self.board.unset(d) for d in self.config.given if d in written}
+        value = self._unset[dest]
         return default if is_mark(value) else value
 
     def _search(self, *, intact: bool, greedy: bool = False) -> Search:
@@ -238,7 +242,7 @@ class _Task:
         repairs = tuple(self._repair(f) for f in found or self._anything())
         exact = self.judge.exact
         feasible = True if repairs else (False if self.complete and exact else None)
-        runs = 1 + len(repairs) + self.judge.runs
+        runs = 1 + self.judge.runs
         return Repairs(repairs, feasible, self._answer_bound(found), self.complete, runs)
 
     def _answer_bound(self, found: list[Found]) -> int | None:
@@ -252,8 +256,7 @@ class _Task:
         return list(islice(self._search(intact=False, greedy=True).run(), 1))
 
     def _repair(self, found: Found) -> Repair:
-        config = self.space.changed(found.changes)
-        trace = self.prepared.trace(config)
+        config, trace = self.judge.run(found.changes)
         left = broken_steps(self.prepared, trace)
         assert not left, f"the repaired command is still refused at {left}"
         edits = edits_of(self.space, found.changes, config, lambda v: self._also(v, found))

@@ -83,7 +83,8 @@ def test_without_one_of_its_facts_a_conflict_cannot_be_told(case: Case) -> None:
     assert len(part.steps) <= len(case.prepared.pack.program.steps)
     pins = [dest for dest, _ in found.pins]
     for fact in found.facts:
-        known = {n: v for n, v in case.prepared.facts.items() if n != fact}
+        kept = {"environ", *found.facts} - {fact}
+        known = {n: v for n, v in case.prepared.facts.items() if n in kept}
         poorer = type(case.prepared)(
             case.prepared.pack,
             type(case.prepared.context)("0.0.1", "g", 8, "m", "-", known),
