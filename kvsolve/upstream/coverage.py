@@ -102,7 +102,7 @@ def uncurated(
 
 def _in_scope(program: Program, wording: Wording, wanted: frozenset[str]) -> Iterator[Refuse | Set]:
     for step in program.steps:
-        if isinstance(step, (Refuse, Set)):
+        if isinstance(step, Set) or (isinstance(step, Refuse) and step.stage == "args"):
             flags = set(wording.flags(step.when))
             if isinstance(step, Set):
                 flags.add(step.name.removeprefix("raw."))

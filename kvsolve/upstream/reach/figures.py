@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.packs.release_order import release_order
-from kvsolve.upstream.reach.places import ENTRIES, NOT_MODELLED
+from kvsolve.upstream.reach.places import ENTRIES, NOT_EVALUATED, NOT_MODELLED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ __all__ = ["FILE", "STAGES", "by_stage", "record"]
 
 FILE = "reach.json"
 STAGES = ("args", "load", "pool", "attention", "request")
-_COUNTED = (*ENTRIES, NOT_MODELLED, "flag", "flag_entries")
+_COUNTED = (*ENTRIES, NOT_EVALUATED, NOT_MODELLED, "flag", "flag_entries")
 
 
 def by_stage(rows: Iterable[Place]) -> dict[str, dict[str, int]]:

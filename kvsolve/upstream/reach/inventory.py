@@ -50,7 +50,10 @@ def take(source: Path, *, beyond: bool = True) -> Inventory:
     reading = read_tree(tree)
     rows = [_resolution(row) for row in reading.rows]
     if beyond:
-        read = {at: (exact, "args") for at, exact in reading.outside.items()}
+        read = {
+            **reading.beyond,
+            **{at: ("exact" if ok else "opaque", "args") for at, ok in reading.outside.items()},
+        }
         root = constraints_directory() / "sglang"
         flags = frozenset(read_flags(tree).fields)
         rows += places(tree, flags, Known(read, curated_places(tree, root)))

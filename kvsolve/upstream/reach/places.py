@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
@@ -14,9 +15,10 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.source import SourceTree
 
-__all__ = ["ENTRIES", "NOT_MODELLED", "Known", "Place", "places"]
+__all__ = ["ENTRIES", "NOT_EVALUATED", "NOT_MODELLED", "Known", "Place", "places"]
 
 ENTRIES = ("exact", "opaque", "curated")
+NOT_EVALUATED = "not evaluated"
 NOT_MODELLED = "not modelled"
 _LISTED = 4
 
@@ -30,8 +32,10 @@ class Place:
         symbol: Qualified name of the function that it stands in.
         line: Line of the statement.
         stage: The first stage of a start-up that can reach it, or of its entry.
-        status: ``exact`` (an entry that is read, nothing opaque in its guard), ``opaque`` (read,
-            with opaque terms), ``curated`` (an entry written by hand), ``not modelled``, or
+        status: ``exact`` (an entry that is read, nothing opaque in its guard), ``opaque`` (an entry
+            of argument resolution with opaque terms, unknown where they matter), ``curated`` (an
+            entry written by hand), ``not evaluated`` (read past argument resolution, but its
+            condition rests on something opaque, so it is no entry), ``not modelled``, or
             ``elsewhere`` (in the files of argument resolution, but no part of it).
         code: Of a curated entry.
         flags: The flags, and widths that follow from them, that its condition reads.
@@ -61,11 +65,12 @@ class Known:
     """What is known of places already, by file and line.
 
     Attributes:
-        read: Whether the guard of a place that was read is exact, with the stage of its entry.
+        read: What the conditions of a place are that was read (``exact``, ``opaque``, or ``model``
+            where no flag takes part), with its stage.
         curated: Code and stage of entries written by hand.
     """
 
-    read: Mapping[tuple[str, int], tuple[bool, str]]
+    read: Mapping[tuple[str, int], tuple[str, str]]
     curated: Mapping[tuple[str, int], tuple[str, str]]
 
 
@@ -136,16 +141,31 @@ def _place(
         told = _leaves(statement, flags)
         return Place(file, symbol, node.lineno, stage, "curated", code, told.flags, decided=True)
     stage = next((stages[file, s] for s in statement.symbols if (file, s) in stages), "")
-    if at in known.read:
-        exact, stage = known.read[at]
-        told = _leaves(statement, flags)
-        status = "exact" if exact else "opaque"
-        return Place(file, symbol, node.lineno, stage, status, flags=told.flags, decided=True)
+    line = node.test.lineno if isinstance(node, ast.Assert) else node.lineno
+    read = known.read.get(at) or known.read.get((file, line))
+    if read is not None:
+        return _read(Place(file, symbol, node.lineno, read[1], read[0]), statement, flags)
     if not stage:
         return None
     told = _leaves(statement, flags)
     reason, decided = _reason(statement, told)
     return Place(file, symbol, node.lineno, stage, NOT_MODELLED, "", told.flags, reason, decided)
+
+
+def _read(place: Place, statement: _Statement, flags: frozenset[str]) -> Place:
+    """A place that was read."""
+    told = _leaves(statement, flags)
+    if place.status == "model":
+        reason = "decided by the model alone, whatever the flags"
+        return replace(place, status=NOT_MODELLED, reason=reason, decided=True)
+    if place.status == "opaque" and place.stage != "args":
+        listed = f": {', '.join(told.unknown[:_LISTED])}" if told.unknown else ""
+        reason = f"read, but rests on something opaque{listed}"
+        decided = not told.unknown
+        return replace(
+            place, status=NOT_EVALUATED, flags=told.flags, reason=reason, decided=decided
+        )
+    return replace(place, flags=told.flags, decided=True)
 
 
 def _leaves(statement: _Statement, flags: frozenset[str]) -> Leaves:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import METHODS, Expr, Operand, if_, is_constant, negate, node, raw
 from kvsolve.upstream.reader import calls, classes, names, operators, record, statements
+from kvsolve.upstream.reader.bags import Bag, read_bag
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -23,6 +24,7 @@ from kvsolve.upstream.reader.values import (
     Platform,
     Record,
     Stash,
+    Super,
     Union,
     Unreadable,
     Value,
@@ -169,6 +171,14 @@ def _of_union(run: Run, owner: Union, name: str, default: Value) -> Value:
     then = run.arm(lambda: read(run, owner.then, name, default))
     other = run.arm(lambda: read(run, owner.other, name, default))
     return merge_values(run, owner.test, then, other)
+
+
+def _of_super(run: Run, owner: Super, name: str, default: Value) -> Value:
+    for base in classes.bases(run, owner.owner):
+        method = classes.method(run, base, name)
+        if method is not None:
+            return classes.bind(run, method, owner.bound, base)
+    return External(f"super().{name}")
 
 
 def _of_function(run: Run, owner: FunctionValue, name: str, default: Value) -> Value:
@@ -369,6 +379,8 @@ def environment(run: Run, name: Value, default: Value) -> Value:
 
 
 _READ: dict[type[Any], Any] = {
+    Bag: read_bag,
+    Super: _of_super,
     Record: _of_record,
     View: _of_view,
     ConfigObject: _of_config,

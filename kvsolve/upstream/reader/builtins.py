@@ -35,6 +35,7 @@ from kvsolve.upstream.reader.values import (
     HeapRef,
     Record,
     Stash,
+    Super,
     Union,
     Unreadable,
     Value,
@@ -414,6 +415,13 @@ def _torch_capability(run: Run, args: Args, kwargs: Kwargs) -> Value:
     return calls.external(run, "torch.cuda.get_device_capability", args, kwargs)
 
 
+def _super(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    function = run.calls[-1].function if run.calls else None
+    if function is None or function.owner is None or function.bound is ABSENT:
+        raise Unreadable("super() outside of a method")
+    return Super(function.owner, function.bound)
+
+
 _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "bool": _bool,
     "callable": _callable,
@@ -436,6 +444,7 @@ _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "object.__setattr__": _setattr,
     "isinstance": _isinstance,
     "type": _type,
+    "super": _super,
     "dataclasses.replace": _replace,
     "copy.deepcopy": _copy,
     "copy.copy": _copy,

@@ -139,6 +139,8 @@ def _function(
                 return external(run, name, args, kwargs)
             if name in run.unreadable_functions and _boundary(run, function, args, kwargs):
                 return external(run, name, args, kwargs)
+    if function.owner is None and function.module.name.startswith(run.unread):
+        return raw("opaque", function.name)
     repeats = sum(c.function.node is function.node for c in run.calls)
     if len(run.calls) > _DEPTH or repeats > _REPEATS:
         raise Unreadable(f"recursion in {function.name}")

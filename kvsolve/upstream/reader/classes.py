@@ -177,6 +177,8 @@ def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Va
     kind = enum_kind(run, cls)
     if kind:
         return _enum_of_value(run, cls, kind, args[0])
+    if cls.module.name.startswith(run.unread):
+        return raw("opaque", cls.name)
     reference = run.allocate(Instance(cls, {}))
     initialiser = method(run, cls, "__init__")
     if initialiser is not None:

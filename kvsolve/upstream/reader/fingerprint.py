@@ -50,7 +50,7 @@ def with_keys(steps: list[Step]) -> list[Step]:
     memo: dict[Expr, Operand] = {}
     out: list[Step] = []
     for step in steps:
-        if isinstance(step, (Refuse, Set)):
+        if isinstance(step, (Refuse, Set)) and not step.key:
             key = _digest(step, memo)
             seen[key] += 1
             step = replace(step, key=key if seen[key] == 1 else f"{key}-{seen[key]}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import Operand, all_of, negate, node, raw
 from kvsolve.model.program import Place, Program
-from kvsolve.upstream.reader import calls, classes, inventory, names, tidy
+from kvsolve.upstream.reader import calls, classes, inventory, names, stages, tidy
 from kvsolve.upstream.reader.fields import record_class, record_fields
 from kvsolve.upstream.reader.modules import Modules, Tree
 from kvsolve.upstream.reader.run import Run
@@ -48,6 +48,8 @@ class Reading:
         rows: Every raise and assert statement of argument resolution and what became of it.
         outside: File and line of the statements that were read in other files, and whether the
             condition of each is exact.
+        beyond: File and line (as a traceback names it) of what was read past argument resolution,
+            with what its conditions are and the stage.
     """
 
     program: Program
@@ -55,6 +57,7 @@ class Reading:
     unreadable: Mapping[str, str]
     rows: tuple[inventory.Row, ...]
     outside: Mapping[tuple[str, int], bool]
+    beyond: Mapping[tuple[str, int], tuple[str, str]]
 
 
 def read_program(
@@ -95,7 +98,8 @@ def read_release(
     _enter(run, _pipeline(run))
     _enter(run, _method(run, _CHECK))
     _finish(run, declared.fallbacks)
-    rows = inventory.take(run)
+    rows, outside = inventory.take(run), inventory.outside(run)
+    beyond = stages.read_on(run)
     steps = tidy.tidy(run.log.steps, frozenset(run.fields))
     return Reading(
         Program(
@@ -108,7 +112,8 @@ def read_release(
         run.unmapped,
         run.unreadable_functions,
         rows,
-        inventory.outside(run),
+        outside,
+        beyond,
     )
 
 

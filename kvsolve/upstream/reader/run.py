@@ -50,6 +50,7 @@ if TYPE_CHECKING:
 __all__ = ["Call", "Clause", "Handler", "Run"]
 
 _NAME_ABOVE = 12
+_LEAVING = (ast.Return, ast.Break, ast.Continue)
 _OWN_HELPERS = frozenset({"adaptive_candidate_steps", "quantization_override"})
 """Helper terms that the reader makes itself, beside those that the table of facts names."""
 _ENTRIES = frozenset(
@@ -146,6 +147,9 @@ class Run:
         aliased: Whether the declarations were written back, so that both views are one.
         reached: File and line of each raise and assert statement that became an entry, with
             whether its condition is exact.
+        unread: Prefixes of modules whose functions and classes are not entered.
+        lost: How many steps there were when a statement that may leave its function or loop was
+            not followed; what is read from there on may never be reached.
     """
 
     def __init__(self, tree: Tree, record: ClassValue, modules: Modules, names: FactNames,
@@ -178,6 +182,8 @@ class Run:
         self.building: list[str] = []
         self.lacking: Lacking | None = None
         self.told_lacking: dict[Expr, Expr] = {}
+        self.unread: tuple[str, ...] = ()
+        self.lost: int | None = None
         self._numbers = 0
         self._variables = 0
         for name in fields:
@@ -291,6 +297,8 @@ class Run:
             at = line or getattr(node, "lineno", place.line)
             place = Place(place.file, place.symbol, at, place.caller)
         nodes = list(ast.walk(node)) if node is not None else []
+        if self.lost is None and any(isinstance(n, _LEAVING) for n in nodes[1:]):
+            self.lost = len(self.log.steps)
         inside = sum(isinstance(n, (ast.Raise, ast.Assert)) for n in nodes)
         read = {n.attr for n in nodes if isinstance(n, ast.Attribute)} & set(self.fields)
         self.gaps.append(Gap(place, reason, inside, tuple(sorted(read))))

@@ -36,6 +36,7 @@ __all__ = [
     "Platform",
     "Record",
     "Stash",
+    "Super",
     "Union",
     "Unreadable",
     "Value",
@@ -197,6 +198,14 @@ class Platform:
 @dataclass(frozen=True, slots=True)
 class Stash:
     """The list that upstream collects declarations in."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Super:
+    """``super()`` within a method: what the class ``owner`` inherits, on the object ``bound``."""
+
+    owner: ClassValue
+    bound: Value
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -122,7 +122,7 @@ def test_every_place_has_a_disposition(tree: SourceTree) -> None:
     flags = frozenset({"tp_size", "page_size"})
     runner = "model_executor/model_runner.py"
     line = _line(tree, f"sglang/srt/{runner}", "raise ValueError('page')")
-    known = Known({("managers/checks.py", 6): (True, "load")}, {(runner, line): ("KV1", "pool")})
+    known = Known({("managers/checks.py", 6): ("exact", "load")}, {(runner, line): ("KV1", "pool")})
     found = {row.symbol: row for row in places(tree, flags, known)}
     assert (found["check_widths"].status, found["check_widths"].flags) == ("exact", ("tp_size",))
     pool = found["ModelRunner.alloc_memory_pool"]

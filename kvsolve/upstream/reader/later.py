@@ -1,0 +1,224 @@
+"""Reading on after argument resolution: what the process that serves refuses at a later stage.
+
+The state is what resolution left. Upstream's functions are read from the middle, with arguments
+that a hand-written runner says; nothing gets a name or is written, so that each refusal's guard
+stands alone over the final flags and the facts. A refusal becomes a step only where its guard is
+exact, short, and can be made safe to evaluate; the others are told by :attr:`Later.told`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from kvsolve.model.expression import Expr, Operand, all_of, any_of, node, raw, walk
+from kvsolve.model.program import Let, Place, Refuse, Set
+from kvsolve.model.syntax import render
+from kvsolve.upstream.reader import special
+from kvsolve.upstream.reader.bags import WIDTHS, bag_of, width
+from kvsolve.upstream.reader.fingerprint import canonical
+from kvsolve.upstream.reader.log import weight
+from kvsolve.upstream.reader.safety import plain, safe_guard
+from kvsolve.upstream.reader.values import (
+    Dead,
+    FunctionValue,
+    Unreadable,
+    Value,
+    View,
+    is_operand,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kvsolve.upstream.reader.run import Run
+
+__all__ = ["Later", "read_later"]
+
+_LONGEST = 160
+_FOLLOWED = 4_000
+_KEY = 12
+_RANK = ("", "model", "opaque", "exact")
+_UNKNOWN = frozenset(
+    ["opaque", "crash", "helper", "var", "any", "collect", "env", "env_is_set", "isinstance"]
+)
+"""What an exact guard is free of. A variable is left out because no table of a release tells what
+its absence means past resolution, a class because configurations are known by their content."""
+_BAGS = (
+    "get_device get_model get_exec get_schedule get_memory get_spec get_lora get_mm get_disagg"
+    " get_serving get_observability"
+)
+
+
+@dataclass(slots=True)
+class Later:
+    """What was read past argument resolution.
+
+    Attributes:
+        skip: Whether a premise and guard have an entry already that was written by hand.
+        told: File and line of every statement met (as a traceback names it), with what its
+            guards are (``exact``, ``opaque``, or ``model`` where no flag takes part), and stage.
+    """
+
+    run: Run
+    skip: Callable[[Operand, Operand], bool] = lambda premise, guard: False
+    told: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+    _premises: dict[tuple[Place, str, Operand, tuple[str, ...], str], list[Operand]] = field(
+        default_factory=dict
+    )
+
+    def read(
+        self, stage: str, premise: Operand, action: Callable[[], Value], unread: tuple[str, ...]
+    ) -> None:
+        """Read something under a premise, and take up what it refuses.
+
+        Args:
+            stage: Stage of its refusals.
+            premise: When upstream comes here at all.
+            action: Reads, in the run that this belongs to.
+            unread: Prefixes of modules that are not entered.
+        """
+        run = self.run
+        mark, gaps, depth, before = len(run.log.steps), len(run.gaps), run.depth(), run.state
+        run.state = dict(before)
+        run.quiet += 1
+        run.unread, run.lost = unread, None
+        try:
+            action()
+        except (Dead, Unreadable, RecursionError):
+            run.restore(depth)
+        finally:
+            run.quiet -= 1
+            run.unread = ()
+            run.state = before
+            del run.gaps[gaps:]
+        new = run.log.steps[mark:]
+        followed = len(new) if run.lost is None else run.lost - mark
+        run.log.rollback(mark)
+        local = {step.name for step in new if isinstance(step, (Let, Set))}
+        for number, step in enumerate(new):
+            if isinstance(step, Refuse):
+                self._take(step, stage, premise, local, followed=number < followed)
+
+    def _take(
+        self, step: Refuse, stage: str, premise: Operand, local: set[str], *, followed: bool
+    ) -> None:
+        at = (step.place.file, step.place.line)
+        guard = self._exact(step.when, local) if followed else None
+        kind = "opaque" if guard is None else "exact" if self._asks_flags(guard) else "model"
+        known = self.told.get(at, ("", ""))[0]
+        self.told[at] = (max(kind, known, key=_RANK.index), stage)
+        if kind == "exact" and guard is not None and not self.skip(premise, guard):
+            place = Place(step.place.file, step.place.symbol, step.place.line, step.place.symbol)
+            key = (place, step.raises, guard, step.words, stage)
+            self._premises.setdefault(key, []).append(premise)
+
+    def _asks_flags(self, guard: Operand) -> bool:
+        """Whether a flag takes part; a model that no flag can serve is no matter of flags."""
+        return any(t.op == "ref" and t.args[0] in self.run.fields for t in walk(guard))
+
+    def _exact(self, guard: Operand, local: set[str]) -> Operand | None:
+        """The guard made safe to evaluate; None where something in it is not known."""
+        guard = plain(guard) if weight(guard) <= _FOLLOWED else guard
+        if not isinstance(guard, Expr):
+            return guard
+        for term in walk(guard):
+            if term.op in _UNKNOWN or (term.op == "ref" and term.args[0] in local):
+                return None
+        safe = safe_guard(self.run, guard)
+        return safe if safe is not None and weight(safe) <= _LONGEST else None
+
+    def finish(self) -> list[Refuse]:
+        """The steps, one for each statement and guard."""
+        return [
+            Refuse(raises, all_of(_one_of(premises), guard), place, key, words, stage)
+            for (place, raises, guard, words, stage), premises in self._premises.items()
+            for key in [_digest(stage, raises, guard)]
+        ]
+
+
+def _one_of(premises: list[Operand]) -> Operand:
+    """Any of several premises: one term that is one of several names, where they are that."""
+    equal = [p for p in premises if isinstance(p, Expr) and p.op == "eq"]
+    terms = {p.args[0] for p in equal}
+    names = sorted({p.args[1] for p in equal if isinstance(p.args[1], str)})
+    if len(terms) == 1 and len(equal) == len(premises) and len(names) > 1:
+        return node("in", terms.pop(), tuple(names))
+    return any_of(*premises)
+
+
+def _digest(stage: str, raises: str, guard: Operand) -> str:
+    """Models that ask the same thing share the fingerprint, wherever each asks it."""
+    text = f"{stage}|{raises}|{render(canonical(guard))}"
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEY]
+
+
+@contextmanager
+def read_later(run: Run) -> Iterator[Later]:
+    """Read past the end of resolution; the run is afterwards as it was before."""
+    before = run.state
+    run.state = dict(before)
+    for name in run.fields:
+        if is_operand(run.state["now", name]):
+            run.state["now", name] = run.log.current(name)
+    hidden = {name: special.SPECIAL.get(name) for name in _HANDLERS}
+    special.SPECIAL.update(_HANDLERS)
+    try:
+        yield Later(run)
+    finally:
+        for name, handler in hidden.items():
+            if handler is None:
+                del special.SPECIAL[name]
+            else:
+                special.SPECIAL[name] = handler
+        run.state = before
+
+
+def _width_of(name: str) -> Callable[..., Value]:
+    def handler(
+        run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+    ) -> Value:
+        return width(run, name)
+
+    return handler
+
+
+def _flags(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return View()
+
+
+def _first(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return 0
+
+
+def _layers(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """Layers are alike in what they refuse; the first one is built."""
+    from kvsolve.upstream.reader import calls
+
+    made = kwargs.get("layer_fn", args[1] if len(args) > 1 else None)
+    calls.call(run, made, [], {"idx": 0, "prefix": "layers.0"})
+    layers = raw("opaque", "layers")
+    placed = "pp_rank" in kwargs or len(args) > 2
+    return (layers, 0, raw("opaque", "end_layer")) if placed else layers
+
+
+def _text(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
+    return "layer"
+
+
+_HANDLERS: dict[str, Callable[..., Value]] = {
+    **{name: bag_of("flags") for name in _BAGS.split()},
+    **{name: _width_of(size) for name, size in WIDTHS.items()},
+    "get_parallel": bag_of("parallel"),
+    "get_server_args": _flags,
+    "get_global_server_args": _flags,
+    "get_tensor_model_parallel_rank": _first,
+    "get_attention_tp_rank": _first,
+    "make_layers": _layers,
+    "make_layers_non_pp": _layers,
+    "add_prefix": _text,
+}

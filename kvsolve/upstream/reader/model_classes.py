@@ -1,0 +1,105 @@
+"""The constructors of model classes: what an architecture refuses before its weights are loaded.
+
+Each class that a model file offers is read from its ``__init__`` with the model's configuration,
+its layers from the first one. What lies in the packages of layers is not entered.
+"""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kvsolve.model.expression import Operand, node, raw, walk
+from kvsolve.upstream.reader import calls, classes, names
+from kvsolve.upstream.reader.modules import Named
+from kvsolve.upstream.reader.values import ClassValue, Value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kvsolve.model.expression import Expr
+    from kvsolve.upstream.reader.later import Later
+    from kvsolve.upstream.reader.run import Run
+
+__all__ = ["architecture", "by_hand", "read_models"]
+
+_MODELS = "sglang/srt/models/*.py"
+_UNREAD = ("sglang.srt.layers", "sglang.srt.eplb", "sglang.srt.multimodal", "sglang.jit_kernel")
+_ELSEWHERE = frozenset({"MixtralForCausalLM", "QuantMixtralForCausalLM"})
+"""Architectures whose class depends on more than their name."""
+
+_BY_HAND = frozenset(
+    f"{name}ForCausalLM"
+    for name in (
+        "Llama",
+        "Qwen2",
+        "Qwen3",
+        "Qwen3Moe",
+        "GptOss",
+        "MiniMaxM2",
+        "DeepseekV2",
+        "DeepseekV3",
+        "DeepseekV32",
+        "GlmMoeDsa",
+        "LongcatFlash",
+    )
+)
+_HEADS = frozenset({"num_attention_heads", "num_key_value_heads"})
+
+
+def by_hand(premise: Operand, guard: Operand) -> bool:
+    """Whether widths of heads are told by a curated entry (KV8010 to KV8012)."""
+    names = {t.args[1] for t in walk(premise) if t.op == "eq"}
+    split = {t.args[1] for m in walk(guard) if m.op == "mod" for t in walk(m) if t.op == "attr"}
+    return names <= _BY_HAND and bool(split & _HEADS)
+
+
+def architecture(run: Run) -> Operand:
+    """The class that is built, "" where that is none of the release's own."""
+    config = raw("fact", "config")
+    offered = node("getattr", config, "architectures", None)
+    first = node("item", node("attr", config, "architectures"), 0)
+    native = node("in", run.state["now", "model_impl"], ("auto", "sglang"))
+    # On a CPU upstream changes the numbers of heads first, so that any width divides them.
+    there = node("and", offered, native, node("ne", run.state["now", "device"], "cpu"))
+    return node("if", there, first, "")
+
+
+def read_models(run: Run, later: Later, built: Expr) -> None:
+    """Read every model class of the release.
+
+    Args:
+        run: The run.
+        later: Where refusals go.
+        built: The term that names the class built.
+    """
+    glob = getattr(run.tree, "glob", None)
+    for file in glob(_MODELS) if glob else ():
+        for cls in _offered(run, file):
+            if cls.name not in _ELSEWHERE:
+                premise = node("eq", built, cls.name)
+                later.read("load", premise, partial(_build, run, cls), _UNREAD)
+
+
+def _offered(run: Run, file: str) -> Iterator[ClassValue]:
+    module = run.modules.get(file.removesuffix(".py").replace("/", "."))
+    offered = module.definitions.get("EntryClass") if module else None
+    if module is None or not isinstance(offered, Named):
+        return
+    for part in ast.walk(offered.value):
+        if isinstance(part, ast.Name):
+            value = names.global_name(run, module.name, part.id)
+            if isinstance(value, ClassValue):
+                yield value
+
+
+def _build(run: Run, cls: ClassValue) -> Value:
+    initialiser = classes.method(run, cls, "__init__")
+    if initialiser is None:
+        return None
+    parameters = {a.arg for a in initialiser.node.args.args}
+    given: dict[str, Value] = {"config": raw("fact", "config")}
+    if "quant_config" in parameters:
+        given["quant_config"] = raw("opaque", "quant_config")
+    return calls.call(run, cls, [], given)

@@ -1,0 +1,91 @@
+"""Guards that cannot break: where a part of one could not be computed, it does not hold.
+
+A guard past argument resolution speaks of attributes that a configuration may lack or leave unset.
+Upstream would break there; what a configuration class fills in is not always known, so the refusal
+is left out instead.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kvsolve.model.expression import Expr, Operand, all_of, children, node, raw, rebuild, walk
+from kvsolve.upstream.reader.log import weight
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kvsolve.upstream.reader.run import Run
+
+__all__ = ["plain", "safe_guard"]
+
+_ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "lt", "le", "gt", "ge"])
+_DIVISION = frozenset(["floordiv", "mod", "truediv"])
+_SAFE_CALLS = frozenset(["max", "min", "abs", "bool", "str"])
+_BREAKING = frozenset(["item", "slice", "pow", "bitor", "bitand", "lshift", "rshift"])
+_PLAIN = frozenset(["attr", "getattr", "ref", "fact"])
+
+
+def plain(guard: Operand) -> Operand:
+    """A guard without what only its reading brought in.
+
+    A loop over a range is entered where the range is not empty, and a model's configuration is an
+    object, not a dictionary.
+    """
+    if not isinstance(guard, Expr):
+        return guard
+    parts = guard.args if guard.op == "and" else (guard,)
+    return all_of(*(_entered(_as_object(part)) for part in parts))
+
+
+def _entered(part: Operand) -> Operand:
+    if isinstance(part, Expr) and part.op == "call" and part.args[0] == "range":
+        return node("gt", part.args[1], 0) if len(part.args) == 2 else part
+    return part
+
+
+def _as_object(operand: Operand) -> Operand:
+    if not isinstance(operand, Expr):
+        return operand
+    if operand.op == "isinstance" and operand.args[0] == raw("fact", "config"):
+        return False if operand.args[1:] == ("dict",) else operand
+    return rebuild(operand, _as_object)
+
+
+def safe_guard(run: Run, guard: Expr) -> Operand | None:
+    """The guard with what it needs asked before it; None where that cannot be asked."""
+    needs: dict[Operand, None] = {}
+    for term in sorted(set(walk(guard)), key=weight):
+        if term.op in _BREAKING or (term.op == "call" and not _computable(term)):
+            return None
+        for need in _needs(run, term):
+            needs[need] = None
+    return all_of(*needs, guard)
+
+
+def _computable(term: Expr) -> bool:
+    return term.args[0] in _SAFE_CALLS or term.args[0] == "len"
+
+
+def _needs(run: Run, term: Expr) -> Iterator[Operand]:
+    if term.op == "attr":
+        yield node("hasattr", term.args[0], term.args[1])
+    elif term.op in _DIVISION:
+        yield from (_given(c) for c in children(term) if _may_lack(run, c))
+        if isinstance(term.args[1], Expr):
+            yield node("ne", term.args[1], 0)
+    elif term.op in _ARITHMETIC or (term.op == "call" and term.args[0] != "bool"):
+        yield from (_given(c) for c in children(term) if _may_lack(run, c))
+    elif term.op == "method":
+        if _may_lack(run, term.args[0]):
+            yield _given(term.args[0])
+    elif term.op in ("in", "not_in") and _may_lack(run, term.args[1]):
+        yield _given(term.args[1])
+
+
+def _may_lack(run: Run, operand: Operand) -> bool:
+    return isinstance(operand, Expr) and operand.op in _PLAIN and run.may_be_none(operand)
+
+
+def _given(operand: Operand) -> Operand:
+    return node("is_not", operand, None)
