@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.answers.asking import dest_of, hider, request, session
+from kvsolve.answers.asking import dest_of, hider, request, seconds, session
 from kvsolve.model.noun import dataclass
 
 if TYPE_CHECKING:
@@ -54,7 +54,12 @@ Vary = Mapping[str, Sequence[Any] | None] | Iterable[str]
 
 
 def iter_configs(
-    command: Command, vary: Vary = (), *, project: Iterable[str] = (), **context: Any
+    command: Command,
+    vary: Vary = (),
+    *,
+    project: Iterable[str] = (),
+    limit_s: float | None = None,
+    **context: Any,
 ) -> Iterator[Listed]:
     """Every valid configuration over some flags, in declared order, one by one.
 
@@ -62,22 +67,34 @@ def iter_configs(
         command: Text or tokens; what it does not vary stays as it is.
         vary: Flags that vary.
         project: Flags whose combinations are wanted, whatever the others must then be.
+        limit_s: Seconds after which it is given up.
         **context: As for :func:`check`.
 
     Raises:
         KvsolveError: Something in it cannot be used, or GPU or model is not known.
+        TimeoutError: The time was up; there may be more.
     """
     question = session().ask(request(command, **context))
-    return configs_of(question, *_scope(question, vary, project))
+    return configs_of(question, *_scope(question, vary, project), seconds(limit_s))
 
 
 def configs_of(
-    question: Question, vary: Mapping[str, Sequence[Any] | None], project: Sequence[str]
+    question: Question,
+    vary: Mapping[str, Sequence[Any] | None],
+    project: Sequence[str],
+    limit_s: float | None = None,
 ) -> Iterator[Listed]:
     """The configurations of a question that was read; flags by dest."""
     from kvsolve.solve.enumerate import iter_configs as search
 
-    found = search(question.context, question.config, vary, project=project, held=question.held)
+    found = search(
+        question.context,
+        question.config,
+        vary,
+        project=project,
+        held=question.held,
+        time_limit=limit_s,
+    )
     yield from _listed(question, found, project or list(vary))
 
 

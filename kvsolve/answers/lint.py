@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.answers.asking import facts_of, must_be_readable
@@ -20,6 +21,7 @@ __all__ = ["TOPICS", "edited", "lint_of", "remark_json", "remedy_trials"]
 
 TOPICS = ("values", "entries", "remedies")
 """What can be looked at."""
+_LATE = "not every entry was looked at in time"
 
 
 def lint_of(
@@ -30,27 +32,35 @@ def lint_of(
     Args:
         question: One context; what its command gives is held.
         topics: Of :data:`TOPICS`.
-        limit_s: Seconds for each search; what needs longer is told as open.
+        limit_s: Seconds, half of them for the values; what needs longer is told as open.
 
     Raises:
         KvsolveError: GPU or model is not known, or the command cannot be read.
     """
     must_be_readable(question)
     wanted = set(topics)
-    remarks: list[Remark] = []
+    until = None if limit_s is None else time.monotonic() + limit_s
+    remarks: list[Any] = []
     unread = 0
     if "values" in wanted:
         from kvsolve.solve.lint_values import value_remarks
 
         remarks += value_remarks(
-            question.context, question.config, held=question.held, time_limit=limit_s
+            question.context,
+            question.config,
+            held=question.held,
+            time_limit=limit_s if limit_s is None or len(wanted) == 1 else limit_s / 2,
         )
     if wanted & {"entries", "remedies"}:
         from kvsolve.solve.firing import Firings
-        from kvsolve.solve.lint import entry_remark
+        from kvsolve.solve.lint import Kind, Remark, entry_remark
 
         with Firings(question.context, question.config, held=question.held) as firings:
-            for firing in map(firings.firing, firings.steps()):
+            for step in firings.steps():
+                if until is not None and time.monotonic() > until:
+                    remarks.append(Remark(Kind.OPEN, detail=_LATE))
+                    break
+                firing = firings.firing(step)
                 if "entries" in wanted:
                     remarks += entry_remark(question.context, firing)
                 if "remedies" in wanted:

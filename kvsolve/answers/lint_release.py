@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from math import lcm
 from typing import TYPE_CHECKING, Any
@@ -80,6 +81,7 @@ def lint_release(
     say: Callable[[str], None] = lambda _: None,
     *,
     whole: bool = True,
+    limit_s: float | None = None,
 ) -> dict[str, Any]:
     """Faults of a pack: curated entries that never fire, remedies that never help.
 
@@ -88,17 +90,24 @@ def lint_release(
         contexts: Profiles to look at; the search ends when every entry has shown itself.
         say: Told of the progress.
         whole: These are all contexts there are; otherwise what was not seen to happen is open.
+        limit_s: Seconds after which no more contexts are looked at, which leaves as much open.
     """
     from kvsolve.packs.pack import load_pack
 
     pack = load_pack(release)
     curated = {e.code for e in pack.catalog.all() if e.curated and e.kind == "refuse"}
     found: dict[str, dict[Profiles, Seen]] = {code: {} for code in sorted(curated)}
-    for start in range(0, len(contexts), _ROUND):
+    until = None if limit_s is None else time.monotonic() + limit_s
+    size = _ROUND if limit_s is None else cores()
+    for start in range(0, len(contexts), size):
         codes = frozenset(code for code, seen in found.items() if not _is_settled(seen))
         if not codes:
             break
-        batch = contexts[start : start + _ROUND]
+        if until is not None and time.monotonic() > until:
+            say(f"the time was up after {start} of {len(contexts)} contexts")
+            whole = False
+            break
+        batch = contexts[start : start + size]
         say(f"{start} of {len(contexts)} contexts, {len(codes)} entries are still open")
         answers = spread(look, Task(release, codes), batch, cores())
         for context, seen in zip(batch, answers, strict=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -60,8 +62,14 @@ def list_(
     from kvsolve.outputs.configurations import Configurations
 
     writer = Configurations(asked.format)
-    for wanted, question, found in islice(_configs(asked, given, vary, project), most):
-        emit(writer.line(found.argv, found.assignment, question.pack.flags, wanted))
+    number = 0
+    try:
+        for wanted, question, found in islice(_configs(asked, given, vary, project), most):
+            emit(writer.line(found.argv, found.assignment, question.pack.flags, wanted))
+            number += 1
+    except TimeoutError:
+        sys.stdout.flush()
+        print(f"the time was up after {number} configurations; there may be more", file=sys.stderr)
     return 0
 
 
@@ -73,8 +81,12 @@ def _configs(
 ) -> Iterator[tuple[dict[str, Any], Question, Listed]]:
     """Context, command and configuration, one context after the other."""
     contexts, flags = freed(asked, given, vary)
+    limit = asked.limit_s
+    until = None if limit is None else time.monotonic() + limit
     for wanted, question in contexts:
-        found = configs_of(question, *_scope(question, flags, project, freed=bool(wanted)))
+        scope = _scope(question, flags, project, freed=bool(wanted))
+        left = None if until is None else max(0.0, until - time.monotonic())
+        found = configs_of(question, *scope, left)
         talk_of(question)
         for config in found:
             yield wanted, question, config

@@ -85,7 +85,11 @@ def _release(asked: Asked, most: int | None) -> dict[str, Any]:
     chosen = profiles([asked.gpu] if asked.gpu else (), [asked.family] if asked.family else ())
     whole = not asked.gpu and not asked.family and (most is None or most >= len(chosen))
     return lint_release(
-        release, chosen[:most], lambda text: print(text, file=sys.stderr), whole=whole
+        release,
+        chosen[:most],
+        lambda text: print(text, file=sys.stderr),
+        whole=whole,
+        limit_s=asked.limit_s,
     )
 
 

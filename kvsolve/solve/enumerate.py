@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import product
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ from kvsolve.model.context import Config
 from kvsolve.solve.completion import Completions
 from kvsolve.solve.count import helped
 from kvsolve.solve.grid import Vary, grid_of, values_of
-from kvsolve.solve.lowering.feasible import Feasible
+from kvsolve.solve.lowering.feasible import Feasible, look_at_clock
 from kvsolve.solve.lowering.lower import lower
 from kvsolve.solve.lowering.tables import assignments
 from kvsolve.solve.network import network_of
@@ -33,6 +34,7 @@ def iter_configs(
     *,
     project: Iterable[str] = (),
     held: Iterable[str] = (),
+    time_limit: float | None = None,
 ) -> Iterator[Config]:
     """Valid configurations, in declared order of flags and values.
 
@@ -44,24 +46,30 @@ def iter_configs(
         project: Flags whose combinations are wanted; one configuration is given for each
             combination that some values of the others make valid.
         held: Dests that are no matter of choice.
+        time_limit: Seconds after which it is given up.
 
     Raises:
         KvsolveError: A flag is not an option of the release.
+        TimeoutError: The time was up; there may be more.
     """
+    deadline = None if time_limit is None else time.monotonic() + time_limit
     wanted = tuple(project)
     if wanted:
-        yield from iter_projected(prepared, config, wanted, vary=vary, held=held)
+        found = iter_projected(prepared, config, wanted, vary=vary, held=held, deadline=deadline)
+        yield from found
         return
     lowered = lower(prepared, config, vary=states_of(vary, prepared.pack.flags))
     if not lowered.pending:
-        for at in assignments(lowered):
+        for at in assignments(lowered, deadline):
             yield lowered.config_at(at)
         return
     grid = grid_of(prepared, config, vary)
+    look_at_clock(deadline)
     for at in residual(grid):
-        found = grid.config_at(at)
-        if not is_unknown(prepared, found):
-            yield found
+        look_at_clock(deadline)
+        one = grid.config_at(at)
+        if not is_unknown(prepared, one):
+            yield one
 
 
 def is_unknown(prepared: Prepared, config: Config) -> bool:
@@ -79,8 +87,13 @@ def iter_projected(
     *,
     vary: Vary = (),
     held: Iterable[str] = (),
+    deadline: float | None = None,
 ) -> Iterator[Config]:
-    """For each combination of some flags that can be made valid, its cheapest configuration."""
+    """For each combination of some flags that can be made valid, its cheapest configuration.
+
+    Raises:
+        TimeoutError: The deadline, a reading of ``time.monotonic``, has passed.
+    """
     flags, network = prepared.pack.flags, network_of(prepared)
     dests = grid_of(prepared, config, project).dests
     helping = set(vary) or set(flags.fields) - set(config.given)
@@ -96,13 +109,17 @@ def iter_projected(
             domain = shared.domain(dest)
             if domain is not None:
                 fixed[dest] = domain.states.index(state)
+        look_at_clock(deadline)
+        shared.set_deadline(deadline)
         found = shared.cheapest(fixed)
+        look_at_clock(deadline)  # a search that was cut short has shown nothing
         if found is None:
             continue
         best: Config | None = shared.space.changed(found.changes)
         if is_unknown(prepared, shared.space.changed(found.changes)):
             # The cheapest that nothing refuses is in doubt; another one may not be.
-            best = _surely(prepared, config, dict(zip(dests, combination, strict=True)), vary, held)
+            states = dict(zip(dests, combination, strict=True))
+            best = _surely(prepared, config, states, vary, held, deadline)
         if best is not None:
             yield _typed(best, prepared)
 
@@ -113,6 +130,7 @@ def _surely(
     fixed: Mapping[str, State],
     vary: Vary,
     held: Iterable[str],
+    deadline: float | None,
 ) -> Config | None:
     """Some valid configuration with flags in these states, of which nothing is unknown."""
     lowered = helped(prepared, config, fixed, vary, held)
@@ -125,7 +143,7 @@ def _surely(
         },
     )
     with Feasible(lowered) as feasible:
-        chosen = feasible.find()
+        chosen = feasible.find((), deadline)
         return None if chosen is None else lowered.config_at(feasible.clauses.first_states(chosen))
 
 

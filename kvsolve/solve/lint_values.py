@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.solve.check import same_value
@@ -38,12 +39,13 @@ def value_remarks(
         held: Dests that are no matter of choice.
         time_limit: Seconds for deciding the pairs of values that atomic sets rest on.
     """
+    until = None if time_limit is None else time.monotonic() + time_limit
     found = support(prepared, config, held=held, time_limit=time_limit)
     values: Values = {
         dest: tuple(state.value for state in states)
         for dest, states in zip(found.dests, found.states, strict=True)
     }
-    remarks = list(_dead(prepared.pack, found))
+    remarks = list(_dead(prepared.pack, found, until))
     dead: Dead = {}
     for remark in remarks:
         if remark.kind is Kind.DEAD_VALUE:
@@ -56,13 +58,17 @@ def value_remarks(
     return remarks
 
 
-def _dead(pack: Pack, found: PairSupport) -> Iterator[Remark]:
-    """Values that no valid configuration has, each with a minimal set of entries."""
+def _dead(pack: Pack, found: PairSupport, until: float | None) -> Iterator[Remark]:
+    """Values that no valid configuration has, each with a minimal set of entries.
+
+    Once the time is up, nobody has looked whether upstream refuses one or a fact is missing.
+    """
     with Culprits(found.lowered) as culprits:
         for flag, (dest, states) in enumerate(zip(found.dests, found.states, strict=True)):
             for at, state in enumerate(states):
                 known = found.value(flag, at)
-                if known is Support.UNKNOWN:
+                late = until is not None and time.monotonic() > until
+                if known is Support.UNKNOWN or (known is Support.DEAD and late):
                     yield Remark(Kind.OPEN, None, ((dest, state.value),))
                 elif known is Support.DEAD:
                     steps = culprits.of([(flag, at)])

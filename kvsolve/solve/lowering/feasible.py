@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kvsolve.solve.lowering.lower import Lowered
 
-__all__ = ["Feasible"]
+__all__ = ["Feasible", "look_at_clock"]
 
 
 class Feasible:
@@ -68,7 +68,7 @@ class Feasible:
         Raises:
             TimeoutError: The deadline has passed and nothing is settled.
         """
-        _look_at_clock(deadline)
+        look_at_clock(deadline)
         chosen = self.settled(assumptions)
         if chosen is not None:
             return chosen
@@ -76,7 +76,7 @@ class Feasible:
             return None
         self._solver.prefer(self._agreed)
         while True:
-            _look_at_clock(deadline)
+            look_at_clock(deadline)
             if not self._solver.solve(assumptions):
                 return None
             chosen = self.clauses.chosen(self._solver.model)
@@ -131,6 +131,7 @@ class Feasible:
         self._solver.prefer(literals)
 
 
-def _look_at_clock(deadline: float | None) -> None:
+def look_at_clock(deadline: float | None) -> None:
+    """Give up where a reading of ``time.monotonic`` has passed."""
     if deadline is not None and time.monotonic() >= deadline:
         raise TimeoutError

@@ -17,6 +17,8 @@ __all__ = ["FALSE", "TRUE", "Gates", "bits"]
 
 TRUE: Final = 1
 FALSE: Final = -1
+_WIDE = 10_000
+"""Rows from which on values are let go of as soon as nothing needs them."""
 
 
 class Gates:
@@ -136,13 +138,15 @@ class Gates:
         """
         every = (1 << rows) - 1
         fixed = fixed or {}
-        known: dict[int, int] = {TRUE: every, FALSE: 0}
-        for node in self.below(roots):
+        known: dict[int, int] = {TRUE: every}
+        order = self.below(roots)
+        over = self._last_uses(order, roots) if rows > _WIDE else {}
+        for node in order:
             tested = self.tests.get(node)
             value = every
             if tested is None:
                 for part in self.parts[node]:
-                    value &= known[part]
+                    value &= known[part] if part > 0 else ~known[-part]
                     if not value:
                         break
             elif tested[0] in fixed:
@@ -153,8 +157,21 @@ class Gates:
                 for state in bits(tested[1]):
                     value |= column[state]
             known[node] = value
-            known[-node] = every ^ value
-        return [known[root] for root in roots]
+            for part in over.get(node, ()):
+                del known[part]
+        return [known[root] if root > 0 else every ^ known[-root] for root in roots]
+
+    def _last_uses(self, order: Sequence[int], roots: Iterable[int]) -> dict[int, list[int]]:
+        """For each node those whose values are not needed after it."""
+        last: dict[int, int] = {}
+        for node in order:
+            last |= dict.fromkeys([abs(part) for part in self.parts.get(node, ())], node)
+        for root in (*roots, TRUE):
+            last.pop(abs(root), None)
+        over: dict[int, list[int]] = {}
+        for part, node in last.items():
+            over.setdefault(node, []).append(part)
+        return over
 
 
 def bits(mask: int) -> Iterator[int]:

@@ -165,15 +165,26 @@ class Lowered:
     def config_at(self, at: Sequence[int]) -> Config:
         """The configuration with every flag that varies in such a state."""
         values, given = dict(self.config.values), dict(self.config.given)
-        flags = self.prepared.pack.flags
-        for dest, states, number in zip(self.dests, self.states, at, strict=True):
-            state = states[number]
-            values[dest] = state.value
-            if state.typed:
-                given[dest] = spelling(flags, dest, state.value, given.get(dest))
+        for dest, told, number in zip(self.dests, self._told, at, strict=True):
+            value, typed = told[number]
+            values[dest] = value
+            if typed is not None:
+                given[dest] = typed
             else:
                 given.pop(dest, None)
         return Config(values, given)
+
+    @cached_property
+    def _told(self) -> tuple[tuple[tuple[Any, str | None], ...], ...]:
+        """For each state of each flag its value, and how the command line spells the flag."""
+        flags, given = self.prepared.pack.flags, self.config.given
+        return tuple(
+            tuple(
+                (s.value, spelling(flags, dest, s.value, given.get(dest)) if s.typed else None)
+                for s in states
+            )
+            for dest, states in zip(self.dests, self.states, strict=True)
+        )
 
     def objection(self, at: Sequence[int]) -> list[tuple[int, int]] | None:
         """What a pending entry has against a configuration that the literals allow.

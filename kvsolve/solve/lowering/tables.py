@@ -9,6 +9,7 @@ from itertools import compress, product
 from math import prod
 from typing import TYPE_CHECKING
 
+from kvsolve.solve.lowering.feasible import look_at_clock
 from kvsolve.solve.lowering.gates import FALSE, TRUE
 
 if TYPE_CHECKING:
@@ -95,8 +96,16 @@ def rows_of(valid: int, total: int) -> bytes:
     return f"{valid:0{total}b}"[::-1].encode().translate(_BITS)
 
 
-def assignments(lowered: Lowered) -> Iterator[tuple[int, ...]]:
-    """The states of all valid combinations of the flags that vary, in order."""
+def assignments(lowered: Lowered, deadline: float | None = None) -> Iterator[tuple[int, ...]]:
+    """The states of all valid combinations of the flags that vary, in order.
+
+    Args:
+        lowered: The context.
+        deadline: Reading of ``time.monotonic`` at which it is given up.
+
+    Raises:
+        TimeoutError: The deadline has passed, and there may be more.
+    """
     if lowered.dead:
         return
     sizes = [len(states) for states in lowered.states]
@@ -109,6 +118,7 @@ def assignments(lowered: Lowered) -> Iterator[tuple[int, ...]]:
     head_only = [r for r in roots if max(lowered.gates.variables([r])) < split]
     rest = [r for r in roots if r not in head_only]
     for head in product(*(range(size) for size in sizes[:split])):
+        look_at_clock(deadline)
         fixed = dict(enumerate(head))
         if any(lowered.gates.values(head_only, {}, 1, fixed)):
             continue
@@ -116,5 +126,8 @@ def assignments(lowered: Lowered) -> Iterator[tuple[int, ...]]:
         found = compress(product(*every.values()), rows_of(valid, prod(tail.values())))
         for row in found:
             at = (*head, *row)
-            if not lowered.pending or lowered.objection(at) is None:
-                yield at
+            if lowered.pending:
+                look_at_clock(deadline)
+                if lowered.objection(at) is not None:
+                    continue
+            yield at
