@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Question", "Request", "Session"]
 
+_MOST_WORDS = 4000
+"""Words of a command; reading them takes time with the square of their number."""
 _UNNAMED = "MODEL"
 """Stands for the model of a command that names none."""
 
@@ -154,6 +156,11 @@ class Session:
         Raises:
             KvsolveError: Something in it cannot be used.
         """
+        if len(request.command) > _MOST_WORDS:
+            size = len(request.command)
+            raise KvsolveError(
+                f"the command has {size} words; more than {_MOST_WORDS} are not read"
+            )
         launch = split_command(request.command)
         pack, origin = _release(request.sglang, launch.image or request.image)
         env = {**launch.env, **request.env}

@@ -89,7 +89,7 @@ def _with_file(request: Request, asked: Asked, found: FoundCommand) -> Request:
         unknown={at: f"{t.text}: {t.unknown}" for at, t in enumerate(found.tokens) if t.unknown},
         loose=frozenset(at for at, token in enumerate(found.tokens) if token.splits),
         unknown_env=found.unknown_env,
-        remarks=tuple(f"{note.text}: {note.reason}" for note in found.notes),
+        remarks=tuple(dict.fromkeys(f"{note.text}: {note.reason}" for note in found.notes)),
     )
 
 

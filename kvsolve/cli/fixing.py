@@ -11,7 +11,7 @@ from kvsolve.cli.sources import Source, SourceError, environment, sources_in
 from kvsolve.errors import KvsolveError
 from kvsolve.files.found import Document, FileError, SkippedError
 from kvsolve.files.storing import diff_of, store
-from kvsolve.files.walk import LARGEST, documents
+from kvsolve.files.walk import documents, piped_document
 from kvsolve.model.finding import Verdict
 from kvsolve.outputs.words import count_of, short_value
 
@@ -55,7 +55,8 @@ def fix_files(asked: Asked, files: Sequence[str], wanted: Wanted) -> int:
 
 def _documents(file: str) -> Iterator[tuple[Document, bool] | FileError]:
     if file == "-":
-        yield Document("stdin", sys.stdin.read(LARGEST)), True
+        piped = piped_document(sys.stdin.buffer)
+        yield piped if isinstance(piped, FileError) else (piped, True)
         return
     for met in documents([file]):
         yield met if isinstance(met, FileError) else (met.document, met.sure)
@@ -84,16 +85,16 @@ class _Run:
         """Repair the commands of one file, one after the other."""
         original, number = document, 0
         self.hiders.clear()
-        while True:
-            sources = [*sources_in(document, self.env, sure=sure)]
-            if number >= len(sources):
-                break
-            source = sources[number]
-            number += 1
+        sources = [*sources_in(document, self.env, sure=sure)]
+        while number < len(sources):
+            source, before = sources[number], document
             if isinstance(source, SourceError):
                 self.problem(source)
             else:
-                document = self._command(source, number - 1, document, sure)
+                document = self._command(source, number, document, sure)
+            number += 1
+            if document is not before:  # an edit moves what stands behind it
+                sources = [*sources_in(document, self.env, sure=sure)]
         if document is original:
             return
         if self.asked.format == "text":

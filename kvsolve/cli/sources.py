@@ -91,13 +91,16 @@ def read_sources(
         raise SourceError("nothing to judge: give a file, `-` for stdin, or a command behind `--`")
     if not files:
         return
-    from kvsolve.files.found import Document, FileError, SkippedError
-    from kvsolve.files.walk import LARGEST, documents
+    from kvsolve.files.found import FileError, SkippedError
+    from kvsolve.files.walk import documents, piped_document
 
     for file in files:
         if file == "-":
-            text = sys.stdin.read(LARGEST)
-            yield from sources_in(Document("stdin", text), env, sure=sure)
+            piped = piped_document(sys.stdin.buffer)
+            if isinstance(piped, FileError):
+                yield _problem(piped)
+            else:
+                yield from sources_in(piped, env, sure=sure)
             continue
         for met in documents([file]):
             if isinstance(met, SkippedError):

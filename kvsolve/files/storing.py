@@ -46,6 +46,8 @@ def store(document: Document, text: str) -> None:
         FileError: It cannot be written, or is no longer what was read.
     """
     path = os.path.realpath(document.path)
+    if not os.path.isfile(path):
+        raise FileError("cannot be written: it is no file any more, or never was", document.path)
     try:
         with open(path, "rb") as handle:
             raw = handle.read()

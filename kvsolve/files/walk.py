@@ -14,8 +14,9 @@ from kvsolve.files.read import SUFFIXES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from typing import BinaryIO
 
-__all__ = ["LARGEST", "Met", "documents", "open_document"]
+__all__ = ["LARGEST", "Met", "documents", "open_document", "piped_document"]
 
 LARGEST = 8_000_000
 """Bytes of a file that are read; larger ones are told and left."""
@@ -25,6 +26,8 @@ _SKIPPED = frozenset({
 _NAMES = re.compile(r"^(?:Dockerfile|Containerfile)(?:[.\-_].*)?$", re.IGNORECASE)
 _TEMPLATES = (".j2", ".jinja", ".jinja2", ".tpl", ".tmpl", ".gotmpl", ".template")
 _WORD = b"sglang"
+STDIN = "stdin"
+"""What the text on stdin is called."""
 
 
 class Met(NamedTuple):
@@ -86,6 +89,18 @@ def open_document(path: str) -> Document | FileError:
                 return _too_large(path, os.fstat(handle.fileno()).st_size)
     except OSError as error:
         return FileError(f"cannot be read: {error.strerror}", path)
+    return _text(path, raw)
+
+
+def piped_document(stream: BinaryIO) -> Document | FileError:
+    """What comes on stdin, as if it were a file."""
+    raw = stream.read(LARGEST + 1)
+    if len(raw) > LARGEST:
+        return _too_large(STDIN, 0)
+    return _text(STDIN, raw)
+
+
+def _text(path: str, raw: bytes) -> Document | FileError:
     if b"\0" in raw[:65536]:
         return FileError("is no text", path)
     try:
