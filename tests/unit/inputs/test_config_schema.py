@@ -30,7 +30,8 @@ def problems(release: str, content: dict[str, Any]) -> list[Any]:
     """What the release refuses of a file with this content."""
     flags = table(release)
     merged = merge_config_file(["--config", "f.yaml"], flags, lambda path: content)
-    parsed = parse_argv(merged.argv, flags)
+    # The schema takes what a release takes while some variable is set.
+    parsed = parse_argv(merged.argv, flags, dict.fromkeys(flags.choice_variables, "true"))
     missing = [p for p in parsed.problems if p.kind != "missing-flag"]
     return [*merged.problems, *missing]
 
