@@ -13,7 +13,7 @@ from benchmarks.peers.solvers.peer import Peer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from benchmarks.peers.problem import Model
+    from benchmarks.peers.problem import Model, Rule
 
 __all__ = ["AllPairs", "CoverTable"]
 
@@ -47,25 +47,24 @@ class CoverTable(Peer):
     """covertable."""
 
     distributions = ("covertable",)
-    how = "constraints: a custom condition per entry, greedy criterion"
+    how = "constraints: a fn condition per entry, greedy criterion"
 
     def cover_scope(self) -> int:
         from covertable import make
 
         model = self.problem.scope
-        order = _order(model)
-        place = {v: at for at, v in enumerate(order)}
-        constraints = [
-            _condition([place[v] for v in rule.scope], rule.compiled()) for rule in model.rules
-        ]
-        return len(make([list(range(model.sizes[v])) for v in order], constraints=constraints))
+        factors = {f"x{v}": list(range(model.sizes[v])) for v in _order(model)}
+        constraints = [_condition(rule) for rule in model.rules]
+        return len(make(factors, constraints=constraints))
 
 
-def _condition(places: list[int], allows: Any) -> dict[str, Any]:
+def _condition(rule: Rule) -> dict[str, Any]:
+    names, allows = [f"x{v}" for v in rule.scope], rule.compiled()
+
     def evaluate(row: Any) -> bool:
-        return bool(allows(*(row[place] for place in places)))
+        return bool(allows(*(row[name] for name in names)))
 
-    return {"operator": "custom", "fields": places, "evaluate": evaluate}
+    return {"operator": "fn", "requires": names, "evaluate": evaluate}
 
 
 def _order(model: Model) -> list[int]:

@@ -10,7 +10,7 @@ from itertools import count as numbers
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from constraint import FunctionConstraint, OptimizedBacktrackingSolver, Problem
+from constraint import FunctionConstraint, InSetConstraint, OptimizedBacktrackingSolver, Problem
 
 from benchmarks.peers.solvers.peer import MILLION, Peer
 
@@ -55,8 +55,8 @@ class PythonConstraint(Peer):
         found = []
         for number in range(self.problem.refusing.sizes[flag]):
             problem = self._whole(query)
-            for v in query.pins:
-                problem.addConstraint([query.start[v] if v != flag else number], [v])
+            for v, wanted in {**{v: query.start[v] for v in query.pins}, flag: number}.items():
+                problem.addConstraint(InSetConstraint([wanted]), [v])
             found.append(problem.getSolution() is not None)
         return found
 
