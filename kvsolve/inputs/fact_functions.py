@@ -187,12 +187,24 @@ def load_json_text(text: Any) -> Any:
 
 
 def ip_address(text: Any) -> str:
-    """The text of an IP address, as a sign that it is one."""
+    """A host of --allowed-media-domains as it is kept: an IP address, else a name in lower case.
+
+    The release goes on with the name where the text is no address; nothing else asks.
+    """
     import ipaddress
 
     try:
         return str(ipaddress.ip_address(text))
     except ValueError as error:
+        if not isinstance(text, str) or ":" in text:
+            raise Crash("ValueError") from error
+        return _host_name(text)
+
+
+def _host_name(text: str) -> str:
+    try:
+        return text.encode("idna").decode("ascii").lower()
+    except UnicodeError as error:
         raise Crash("ValueError") from error
 
 

@@ -84,9 +84,12 @@ def kept_change(write: Write, final: Any) -> tuple[tuple[str, ...], Any] | None:
 
     Returns:
         Where in the value (empty for the whole of it, keys inside of a mapping) and what stands
-        there at the end; None where the write changed nothing, or nothing of it is left.
+        there at the end; None where the write changed nothing, or nothing of it is left. A mapping
+        that stands where nothing stood is looked at key by key too.
     """
     before, after = write.before, write.after
+    if before is None and isinstance(after, Mapping):
+        before = dict.fromkeys(after)
     if isinstance(before, Mapping) and isinstance(after, Mapping) and isinstance(final, Mapping):
         for key in after:
             if key in final and key in before:

@@ -1,7 +1,9 @@
 """The committed cases of entries (``tests/cases``), run through the real validator.
 
 A case says what a command does: a *breaking* one is refused, or gets a value that an entry writes;
-its *keeping* twin just misses the entry. A ``where`` is the file and function of the first refusal;
+its *keeping* twin just misses the entry, or, where an entry always writes, gets another value than
+the ``unlike`` that it names; ``told`` is ``unknown`` where kvsolve leaves open whether the entry
+takes place. A ``where`` is the file and function of the first refusal;
 the twin of an entry that hides another one has such a place too. Files are JSON lines, the long
 ones compressed.
 """
@@ -74,7 +76,7 @@ def job_of(case: Case) -> Outcome:
         "platform": case["gpu"],
         "model": case["model"],
         "argv": case["argv"],
-        **({"env": case["env"]} if "env" in case else {}),
+        **{name: case[name] for name in ("env", "devices") if name in case},
         "judged_to": case.get("stage", "attention"),
     }
 
@@ -89,12 +91,16 @@ def has_value(case: Case, effective: Mapping[str, Any]) -> bool:
 
 def bears_out(case: Case, outcome: Mapping[str, Any]) -> bool:
     """Whether the release does what a case says."""
+    if "unlike" in case:
+        other = {**case, "after": case["unlike"]}
+        return outcome["status"] == "ok" and not has_value(other, outcome["resolved"])
     if "dest" in case:
         return outcome["status"] == "ok" and has_value(case, outcome["resolved"])
     if "where" in case:
         where = outcome.get("where") or {}
         refused = outcome["status"] == "rejected"
-        return refused and [where.get("file"), where.get("symbol")] == case["where"]
+        inner = (where.get("symbol") or "").rpartition("<locals>.")[2]
+        return refused and [where.get("file"), inner] == case["where"]
     return (outcome["status"] == "ok") == (case["kind"] == "keeps")
 
 

@@ -14,13 +14,14 @@ from kvsolve.solve.domains import read_literals
 from kvsolve.solve.witness import kept_change
 
 from .flag_pool import TABLES, FlagPool
-from .kvsolve_subject import Kvsolve, request_of
+from .kvsolve_subject import Kvsolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.model.finding import CheckResult
     from kvsolve.packs.catalog import EntryInfo
+    from kvsolve.packs.evaluate import Trace
     from kvsolve.session import Question
 
 __all__ = ["Probe", "Seen", "flag_groups"]
@@ -44,6 +45,9 @@ class Seen:
         writes: Code of each entry that decided an effective value, or a part of one -> the flag,
             where in its value, and what stands there.
         effective: Effective values.
+        undecided: Codes of refusals of which kvsolve cannot tell whether they take place.
+        open_writes: Code of each entry of which kvsolve cannot tell what it writes -> the flag and
+            its value in the command.
     """
 
     verdict: str
@@ -52,6 +56,14 @@ class Seen:
     errors: tuple[str, ...] = ()
     writes: Mapping[str, Decided] = field(default_factory=dict)
     effective: Mapping[str, Any] = field(default_factory=dict)
+    undecided: tuple[str, ...] = ()
+    open_writes: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
+
+    def leaves_open(self, code: str) -> bool:
+        """Whether nothing refuses for sure, and the entry may take place."""
+        if self.verdict == "unknown" and code in self.undecided:
+            return True
+        return not self.first and code in self.open_writes
 
     def shows(self, code: str) -> bool:
         """Whether the entry is the first refusal, or what decided a value of a valid command."""
@@ -67,7 +79,8 @@ class Seen:
 
     def lacks(self, code: str) -> bool:
         """Whether the command is valid without the entry."""
-        return self.verdict == "valid" and code not in self.writes
+        told = (self.writes, self.open_writes)
+        return self.verdict == "valid" and not any(code in codes for codes in told)
 
 
 def flag_groups(argv: Sequence[str]) -> list[list[str]]:
@@ -106,24 +119,42 @@ class Probe:
 
     def look(self, job: Job) -> Seen:
         """Check one job."""
-        session = self.subject.session
-        question = session.ask(request_of(self.release, job, self.stage))
-        result = session.judge(question)
+        question = self.subject.ask(self.release, job, self.stage)
+        result = self.subject.session.judge(question)
         errors = result.errors
         codes = tuple(error.code for error in errors)
-        writes = self._decided(question, result)
-        verdict = str(result.verdict)
+        trace = question.context.trace(question.config)
+        writes = self._decided(question, result, trace)
+        known = {"writes": writes, "effective": result.effective}
+        known |= {"undecided": tuple(self._undecided(trace))}
+        known |= {"open_writes": dict(self._open_writes(question, trace))}
         if not errors:
-            return Seen(verdict, writes=writes, effective=result.effective)
+            return Seen(str(result.verdict), **known)
         ground = errors[0].ground
         place = (ground.file, ground.symbol) if ground else ("", "")
-        return Seen(verdict, errors[0].code, place, codes, writes, result.effective)
+        return Seen(str(result.verdict), errors[0].code, place, codes, **known)
 
-    def _decided(self, question: Question, result: CheckResult) -> dict[str, Decided]:
+    def _unknown(self, trace: Trace, kind: str) -> Iterator[int]:
+        for failure in trace.failures:
+            if failure.reason == "unknown" and self.pack.steps[failure.step].kind == kind:
+                yield failure.step
+
+    def _undecided(self, trace: Trace) -> Iterator[str]:
+        for step in self._unknown(trace, "refuse"):
+            yield self.pack.catalog.entry(step).code
+
+    def _open_writes(
+        self, question: Question, trace: Trace
+    ) -> Iterator[tuple[str, tuple[str, Any]]]:
+        for step in self._unknown(trace, "set"):
+            dest = self.pack.steps[step].name
+            given = question.config.values.get(dest)
+            yield self.pack.catalog.entry(step).code, (dest, given)
+
+    def _decided(self, question: Question, result: CheckResult, trace: Trace) -> dict[str, Decided]:
         """What each entry decided: values that it wrote last, or parts that were not taken back."""
         found: dict[str, Decided] = {}
         steps, given = self.pack.steps, question.config.values
-        trace = question.context.trace(question.config)
         for write in trace.writes:
             dest = steps[write.step].name
             final = trace.values.get(dest)

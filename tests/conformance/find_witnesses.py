@@ -19,7 +19,7 @@ from kvsolve.packs.files import constraints_directory
 from .cases import CASES, has_value, job_of, read_file, write_file
 from .entry_probe import Probe
 from .oracle.home import RELEASES
-from .witness_cases import case_of, confirm, misses
+from .witness_cases import confirm, misses, pair_of
 from .witness_search import Explorer
 from .witness_seeds import read_seeds, sprout
 from .witness_settings import settings
@@ -65,6 +65,8 @@ def standing(cases: Iterable[Case]) -> Iterator[Case]:
 
 def _code_now(breaks: Case, seen: Seen) -> str:
     """Code of the entry that a breaking case shows at its place; empty where it shows none."""
+    if breaks.get("told") == "unknown" and seen.leaves_open(breaks["code"]):
+        return breaks["code"]
     if "dest" not in breaks:
         return seen.first if list(seen.place) == breaks["where"] else ""
     if seen.first or not has_value(breaks, seen.effective):
@@ -81,9 +83,9 @@ def find(probe: Probe, wanted: dict[str, list[int]], where: Iterable[Setting]) -
         for attempt in explorer.visit(setting):
             told[attempt.result] += 1
             if attempt.result == "pair":
-                for kind, job in (("breaks", attempt.breaks), ("keeps", attempt.keeps)):
-                    assert job is not None
-                    yield case_of(probe, attempt.code, kind, job, probe.look(job))
+                assert attempt.breaks is not None
+                assert attempt.keeps is not None
+                yield from pair_of(probe, attempt.code, attempt.breaks, attempt.keeps)
         print(f"{setting}: {dict(told)}, {len(wanted)} left", flush=True)
         if not wanted:
             return
@@ -100,8 +102,7 @@ def grown(probe: Probe, seeds: Iterable[Seed]) -> Iterator[Case]:
             print(f"nothing grows from {seed}", flush=True)
             continue
         done.add(seed.code)
-        for kind, job in zip(("breaks", "keeps"), pair, strict=True):
-            yield case_of(probe, seed.code, kind, job, probe.look(job))
+        yield from pair_of(probe, seed.code, *pair)
 
 
 def looked_for(probe: Probe, done: Collection[str], options: argparse.Namespace) -> list[Case]:

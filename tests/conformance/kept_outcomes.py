@@ -22,7 +22,7 @@ __all__ = ["KeptOutcomes", "kept_outcomes"]
 
 Job = dict[str, Any]
 HERE = Path(__file__).resolve().parent
-ASKED = ("argv", "platform", "model", "env", "judged_to")
+ASKED = ("argv", "platform", "model", "env", "devices", "judged_to")
 """What of a job decides its outcome."""
 
 

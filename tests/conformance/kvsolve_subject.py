@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
+from kvsolve.inputs.serving_machine import Taken
 from kvsolve.session import Request, Session
 from kvsolve.solve.repair import repair
 
 from .comparison import Answer
+from .oracle.infiniband import FOLDER
 from .oracle.model_configs import model_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kvsolve.model.finding import CheckResult, Finding
+    from kvsolve.session import Question
 
 __all__ = ["Kvsolve", "request_of"]
 
 REPAIR_SECONDS = 5.0
+ASKING = ("kvsolve.contexts", "kvsolve.session")
+"""Modules that take nothing for granted where the machine that serves is this one."""
 VERDICTS = {"valid": "ok", "invalid": "rejected", "unknown": "unknown"}
 
 
@@ -27,17 +34,45 @@ class Kvsolve:
     def __init__(self) -> None:
         self.session = Session()
 
+    def ask(self, release: str, job: Mapping[str, Any], stage: str) -> Question:
+        """What a job asks, on a machine with the devices that it names."""
+        devices = job.get("devices")
+        there = _Driver(frozenset(), frozenset(devices or ()))
+        with contextlib.ExitStack() as machine:
+            for module in ASKING if devices is not None else ():
+                machine.enter_context(mock.patch(f"{module}.NOTHING", there))
+            return self.session.ask(request_of(release, job, stage))
+
     def answer(self, release: str, job: Mapping[str, Any], stage: str) -> Answer:
         """Judge one job up to a stage."""
-        return as_answer(self.session.check(request_of(release, job, stage)))
+        return as_answer(self.session.judge(self.ask(release, job, stage)))
 
     def repairs(self, release: str, job: Mapping[str, Any], stage: str) -> list[list[str]]:
         """The repaired command lines that are offered for one job, best first."""
-        question = self.session.ask(request_of(release, job, stage))
+        question = self.ask(release, job, stage)
         found = repair(
             question.context, question.config, held=question.held, time_limit=REPAIR_SECONDS
         )
         return [_without_model(list(offer.argv)) for offer in found.repairs if offer.edits]
+
+
+class _Driver(Taken):
+    """A machine whose InfiniBand driver lists devices, perhaps none."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True
+
+    @property
+    def key(self) -> tuple[frozenset[str], frozenset[str]]:
+        return self.files, self.devices | {FOLDER}
+
+    def _isdir(self, path: Any) -> bool:
+        return path == FOLDER or super()._isdir(path)
+
+    def _listdir(self, path: Any) -> tuple[str, ...]:
+        return tuple(sorted(self.devices)) if path == FOLDER else super()._listdir(path)
 
 
 def request_of(release: str, job: Mapping[str, Any], stage: str) -> Request:

@@ -12,8 +12,9 @@ from .cases import bears_out, read_file, write_file
 from .entry_probe import Probe
 from .oracle.gpu_profiles import GPU_PROFILES
 from .oracle.model_configs import DRAFTS, MODELS, RARE_MODELS
-from .witness_cases import Statements, case_of, stands
+from .witness_cases import Statements, case_of, pair_of, stands
 from .witness_search import Explorer, Setting
+from .witness_seeds import read_seeds, sprout
 from .witness_settings import DRAFTED, settings
 from .witness_values import VALUES
 
@@ -41,6 +42,16 @@ def test_values_are_of_flags_that_some_release_has():
         ({"kind": "breaks", "where": ["a.py", "f"]}, {"status": "ok", "resolved": {}}, False),
         ({"kind": "keeps"}, {"status": "ok", "resolved": {}}, True),
         ({"kind": "keeps"}, REFUSED, False),
+        (
+            {"kind": "keeps", "dest": "size", "unlike": 64},
+            {"status": "ok", "resolved": {"size": 64}},
+            False,
+        ),
+        (
+            {"kind": "keeps", "dest": "size", "unlike": 64},
+            {"status": "ok", "resolved": {"size": 1}},
+            True,
+        ),
         (
             {"kind": "breaks", "dest": "size", "after": 64},
             {"status": "ok", "resolved": {"size": 64}},
@@ -91,3 +102,30 @@ def test_an_entry_gets_a_pair_that_stands():
         case = case_of(probe, refusal, kind, job, probe.look(job))
         assert stands(case, probe.look(job))
     assert len(list(islice(explorer.visit(Setting("h100", "llama-mha")), 1))) == 0
+
+
+def test_seeds_name_entries_machines_and_models_that_there_are():
+    seeds = list(read_seeds())
+    assert seeds
+    assert {seed.setting.platform for seed in seeds} <= set(GPU_PROFILES)
+    assert {seed.setting.model for seed in seeds} <= {*MODELS, *RARE_MODELS}
+    probes = {release: Probe(release) for release in {seed.release for seed in seeds}}
+    assert [seed.code for seed in seeds if seed.code not in probes[seed.release].entries] == []
+
+
+def test_a_seed_tells_its_variables_and_devices(tmp_path):
+    path = tmp_path / "seeds.txt"
+    path.write_text("# told\nKV1! 0.5.23 h100 llama-mha A=b devices=m0,m1 -- --x 'a b'\n")
+    [seed] = read_seeds(path)
+    assert (seed.code, seed.whole, seed.devices) == ("KV1", True, ("m0", "m1"))
+    assert seed.job["env"] == {"A": "b"}
+    assert seed.job["argv"] == ["--x", "a b"]
+
+
+def test_a_pair_grows_from_a_seed():
+    probe = Probe("0.5.23")
+    seed = next(seed for seed in read_seeds() if seed.code == "KV1042")
+    breaks, keeps = sprout(probe, seed)
+    broken, kept = pair_of(probe, seed.code, breaks, keeps)
+    assert stands(broken, probe.look(breaks))
+    assert stands(kept, probe.look(keeps))

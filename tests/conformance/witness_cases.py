@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from .entry_probe import Probe, Seen
 
-__all__ = ["Statements", "case_of", "confirm", "misses", "stands"]
+__all__ = ["Statements", "case_of", "confirm", "misses", "pair_of", "stands"]
 
 Case = dict[str, Any]
 Job = dict[str, Any]
@@ -29,7 +29,15 @@ def case_of(probe: Probe, code: str, kind: str, job: Job, seen: Seen) -> Case:
     case |= {"model": job["model"], "argv": job["argv"], "stage": probe.stage}
     if job.get("env"):
         case["env"] = job["env"]
-    if seen.first:
+    if "devices" in job:
+        case["devices"] = job["devices"]
+    if kind == "breaks" and seen.leaves_open(code) and code in seen.open_writes:
+        dest, given = seen.open_writes[code]
+        case |= {"told": "unknown", "dest": dest, "unlike": plain_value(given)}
+    elif kind == "breaks" and seen.leaves_open(code):
+        ground = probe.entries[code][0][1].ground
+        case |= {"told": "unknown", "where": [ground.file, ground.symbol]}
+    elif seen.first:
         case["where"] = list(seen.place)
     elif kind == "breaks":
         dest, inside, after = seen.writes[code]
@@ -37,6 +45,17 @@ def case_of(probe: Probe, code: str, kind: str, job: Job, seen: Seen) -> Case:
         if inside:
             case["inside"] = list(inside)
     return case
+
+
+def pair_of(probe: Probe, code: str, breaks: Job, keeps: Job) -> tuple[Case, Case]:
+    """Both jobs as cases; a twin of a write that is always made gets another value from it."""
+    broken = case_of(probe, code, "breaks", breaks, probe.look(breaks))
+    seen = probe.look(keeps)
+    kept = case_of(probe, code, "keeps", keeps, seen)
+    if "after" in broken and not seen.first and code in seen.writes:
+        kept |= {name: broken[name] for name in ("dest", "inside") if name in broken}
+        kept["unlike"] = broken["after"]
+    return broken, kept
 
 
 class Statements:
@@ -66,13 +85,19 @@ def stands(case: Case, seen: Seen) -> bool:
     code = case["code"]
     if case["kind"] == "keeps":
         return misses(case, code, seen)
-    if "dest" in case:
+    if case.get("told") == "unknown" and (seen.leaves_open(code) or "unlike" in case):
+        return seen.leaves_open(code) or seen.shows(code)
+    if "after" in case:
         return seen.shows(code) and has_value(case, seen.effective)
     return seen.shows(code) and list(seen.place) == case["where"]
 
 
 def misses(keeps: Case, code: str, seen: Seen) -> bool:
     """Whether an entry has no part in its keeping twin."""
+    if "unlike" in keeps:
+        return seen.verdict == "valid" and not has_value(
+            {**keeps, "after": keeps["unlike"]}, seen.effective
+        )
     if "where" not in keeps:
         return seen.lacks(code)
     return list(seen.place) == keeps["where"] and seen.hidden(code) is None

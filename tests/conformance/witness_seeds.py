@@ -1,14 +1,16 @@
 """Commands near entries that the settings do not reach: ``witness_seeds.txt``, a line each.
 
-A line is ``CODE RELEASE GPU MODEL [NAME=VALUE ...] -- FLAGS``. From there the entry is shown as it
-stands, or by going round the refusals in front of it, or by the solver with the flags held; its
-twin is an edit away.
+A line is ``CODE RELEASE GPU MODEL [NAME=VALUE ...] -- FLAGS``; the name ``devices`` gives the
+InfiniBand devices of the machine, and a mark ``CODE!`` keeps all flags. From there the entry is
+shown as it stands, or by going round the refusals in front of it, or by the solver with the flags
+held; its twin is an edit away.
 """
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,17 +37,22 @@ class Seed:
         release: A release that has it.
         setting: GPU, model and environment; no tokens.
         argv: The flags.
+        devices: InfiniBand devices of the machine, None for a machine without such a driver.
+        whole: The command is shown as it stands, with flags that kvsolve takes for superfluous.
     """
 
     code: str
     release: str
     setting: Setting
     argv: tuple[str, ...]
+    devices: tuple[str, ...] | None = None
+    whole: bool = False
 
     @property
     def job(self) -> Job:
         """The seed as a job of the oracle."""
-        return self.setting.job(self.argv)
+        job = self.setting.job(self.argv)
+        return job if self.devices is None else {**job, "devices": list(self.devices)}
 
 
 def read_seeds(path: Path = SEEDS) -> Iterator[Seed]:
@@ -55,17 +62,25 @@ def read_seeds(path: Path = SEEDS) -> Iterator[Seed]:
             continue
         head, _, tail = line.partition(" -- ")
         code, release, gpu, model, *variables = shlex.split(head.removesuffix(" --"))
-        env = tuple((name, value) for name, _, value in (v.partition("=") for v in variables))
-        yield Seed(code, release, Setting(gpu, model, env), tuple(shlex.split(tail)))
+        named = dict(variable.split("=", 1) for variable in variables)
+        listed = named.pop("devices", None)
+        devices = None if listed is None else tuple(filter(None, listed.split(",")))
+        setting = Setting(gpu, model, tuple(named.items()))
+        argv = tuple(shlex.split(tail))
+        yield Seed(code.rstrip("!"), release, setting, argv, devices, code.endswith("!"))
 
 
 def sprout(probe: Probe, seed: Seed) -> tuple[Job, Job] | None:
     """The pair that grows from a seed, as kvsolve sees it; None where none does."""
     code, job = seed.code, seed.job
-    shown = job if probe.look(job).shows(code) else probe.uncover(job, code)
+    seen = probe.look(job)
+    if seen.leaves_open(code) and not seen.shows(code):
+        keeps = _twin(probe, job, code)
+        return None if keeps is None else (job, keeps)
+    shown = job if seen.shows(code) else probe.uncover(job, code)
     if shown is None:
         return _searched(probe, seed)
-    for breaks in _shorter(probe, shown, code):
+    for breaks in [shown] if seed.whole else _shorter(probe, shown, code):
         keeps = _twin(probe, breaks, code)
         if keeps is not None:
             return breaks, keeps
@@ -80,17 +95,24 @@ def _shorter(probe: Probe, job: Job, code: str) -> Iterator[Job]:
 
 
 def _twin(probe: Probe, job: Job, code: str) -> Job | None:
-    """A job an edit away without the entry, accepted where there is one."""
-    second = None
-    for number, twin in enumerate(probe.twins(job, code)):
+    """A job an edit away without the entry, accepted where there is one.
+
+    The last resort, for a write that is always made: a job in which it writes something else.
+    """
+    value = probe.look(job).writes.get(code)
+    second = other = None
+    bare = [{**job, "env": {}}] if job["env"] else []
+    for number, twin in enumerate(chain(bare, probe.twins(job, code))):
         seen = probe.look(twin)
         if seen.lacks(code):
             return twin
         if seen.first and seen.hidden(code) is None:
             second = second or twin
+        if value is not None and seen.shows(code) and seen.writes[code] != value:
+            other = other or twin
         if number > MOST_TWINS:
             break
-    return second or Explorer(probe, {}).elsewhere(job, code)
+    return second or Explorer(probe, {}).elsewhere(job, code) or other
 
 
 def _searched(probe: Probe, seed: Seed) -> tuple[Job, Job] | None:

@@ -22,12 +22,13 @@ RARE_MODELS = (
     "gemma4-assistant", "gigachat3.5", "glm4-moe-lite", "glm5-next", "granite-hybrid", "hrm-text",
     "hy-v3", "hy-v4", "inkling", "interns2-mobius", "interns2-preview", "iquest-q1",
     "iquest-q1-mtp", "iquest-q1-mtp-deep", "iquest-q1-mtp-wide", "jet-nemotron", "kimi-k2.5",
-    "kimi-k3", "lfm2", "llada2", "llama4-text", "longcat", "mimo-v2", "minicpm", "minicpm-sala",
-    "minicpm-sala-lightning", "minicpm-sala-sparse", "minimax-m3-nvfp4", "minimax-m3-text",
-    "minimax-m3-text-nvfp4", "mistral-large3", "mistral-native", "moss-vl", "muse-glimmer",
-    "muse-spark", "nemotron-puzzle", "olmo2", "qwen3-vl", "qwen3-vl-moe", "qwen3.5-decision",
-    "qwen3.5-decision-format", "qwen3.5-decision-mode", "qwen3.5-decision-pooling",
-    "qwen3.5-dense", "qwen3.5-embed", "qwen3.5-joint", "qwen4-exp", "step3.5", "whisper",
+    "kimi-k3", "lfm2", "llada2", "llama-dspark", "llama4-text", "longcat", "mimo-v2", "minicpm",
+    "minicpm-sala", "minicpm-sala-lightning", "minicpm-sala-sparse", "minimax-m3-nvfp4",
+    "minimax-m3-text", "minimax-m3-text-nvfp4", "mistral-large3", "mistral-native", "moss-vl",
+    "muse-glimmer", "muse-spark", "nemotron-puzzle", "olmo2", "qwen3-vl", "qwen3-vl-moe",
+    "qwen3.5-decision", "qwen3.5-decision-format", "qwen3.5-decision-mode",
+    "qwen3.5-decision-pooling", "qwen3.5-dense", "qwen3.5-embed", "qwen3.5-joint", "qwen4-exp",
+    "step3.5", "whisper",
 )  # fmt: skip
 """Minimal configurations of architectures that only cases of entries ask for; not drawn."""
 

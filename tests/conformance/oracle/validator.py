@@ -23,6 +23,7 @@ from . import faked_hardware, quarantine
 from .encoding import OPAQUE, encode
 from .genuine import is_genuine
 from .home import site, transformers_site
+from .infiniband import infiniband
 from .later_stages import LaterStages
 from .light_runner import resolved
 from .model_configs import model_path
@@ -79,7 +80,7 @@ class Validator:
         """What the release says to one job, up to its stage ``judged_to`` (default: the last)."""
         steps = Steps(self.root, self.profile.kind)
         self._begin(steps, only_args=job.get("judged_to") == "args")
-        with _environment(job.get("env") or {}):
+        with _environment(job.get("env") or {}), infiniband(job.get("devices")):
             self.own_environment = bool(job.get("env"))
             if self.own_environment:
                 forget_environment()

@@ -30,3 +30,12 @@ def test_a_list_that_does_not_say_why_is_an_error(tmp_path) -> None:  # type: ig
     path.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "because"\nsettings = 1\n')
     with pytest.raises(UnmetError, match="KV1000"):
         load_unmet(path)
+
+
+def test_a_reason_that_was_read_is_told(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "unmet.toml"
+    path.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "read"\nreason = "it is shadowed"\n')
+    assert load_unmet(path)["KV1000"].text == "it is shadowed (read in the source of 0.5.23)"
+    path.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "read"\n')
+    with pytest.raises(UnmetError, match="KV1000"):
+        load_unmet(path)
