@@ -1,14 +1,13 @@
 """cover: few valid configurations in which every feasible combination of t values occurs.
 
 A greedy construction after Cohen, Dalal, Fredman and Patton, "The AETG system" (1997): each row
-starts from a combination not covered yet. Pairs are covered by what their support has shown; for
-three values the SAT solver completes a row, trying first the values of which most is open. What is
-refuted is listed, so that nothing is left out in silence.
+starts from a combination not covered yet, and the SAT solver completes it, trying first the values
+of which most is open. Of pairs it is decided beforehand which are feasible. What is refuted is
+listed, so that nothing is left out in silence.
 """
 
 from __future__ import annotations
 
-import random
 import time
 from itertools import combinations
 from math import prod
@@ -93,14 +92,16 @@ def cover(
 
 def _of_pairs(lowered: Lowered, time_limit: float | None, deadline: float | None) -> Cover:
     """Cover the pairs; in a first part of the time it is decided which of them are feasible."""
-    found = support_of(lowered, time_limit=time_limit and time_limit * _DECIDING)
-    pairs = Pairwise(found, random.Random(0))
-    feasible = pairs.left
-    pairs.fill(deadline)
+    deciding = time_limit and time_limit * _DECIDING
+    with Feasible(lowered, often=True) as feasible:
+        found = support_of(lowered, time_limit=deciding, feasible=feasible)
+        pairs = Pairwise(found, feasible)
+        possible = pairs.left
+        pairs.fill(deadline)
     named = _Names(lowered)
     infeasible = tuple(named.of(numbers) for numbers in pairs.infeasible())
     total = sum(len(a) * len(b) for a, b in combinations(lowered.states, 2))
-    left = pairs.left + total - feasible - len(infeasible)
+    left = pairs.left + total - possible - len(infeasible)
     rows = tuple(lowered.config_at(row) for row in pairs.rows)
     return Cover(tuple(lowered.dests), rows, infeasible, not left, left)
 

@@ -179,13 +179,20 @@ def support(
     return support_of(lower(prepared, config, vary=vary, held=held), seed, time_limit)
 
 
-def support_of(lowered: Lowered, seed: int = 0, time_limit: float | None = None) -> PairSupport:
-    """The same for a context that is lowered."""
+def support_of(
+    lowered: Lowered,
+    seed: int = 0,
+    time_limit: float | None = None,
+    feasible: Feasible | None = None,
+) -> PairSupport:
+    """The same for a context that is lowered, and for which there may be a solver already."""
+    if feasible is None:
+        with Feasible(lowered, often=True) as feasible:
+            return support_of(lowered, seed, time_limit, feasible)
     neighbours = Neighbours(lowered)
     found = PairSupport(lowered, neighbours)
     deadline = None if time_limit is None else time.monotonic() + time_limit
-    with Feasible(lowered, often=True) as feasible:
-        found.complete = _Filler(found, feasible, neighbours, random.Random(seed), deadline).fill()
+    found.complete = _Filler(found, feasible, neighbours, random.Random(seed), deadline).fill()
     return found
 
 

@@ -181,16 +181,17 @@ class Counting:
 
     def _made(self, rest: Rest) -> _Node:
         around = 0
-        counts: dict[int, int] = {}
-        for literal in rest:
+        weights: dict[int, float] = {}
+        for literal in sorted(rest):
             support = self.support(literal)
             around |= support
             for variable in bits(support):
-                counts[variable] = counts.get(variable, 0) + 1
+                weights[variable] = weights.get(variable, 0.0) + 1 / support.bit_count()
         if self.deadline is not None and time.monotonic() > self.deadline:
             self.late = True
             return _Node(-1, (), 0, prod(self.totals[v] for v in bits(around)))
-        variable = max(counts, key=lambda v: (counts[v], -len(self.weights[v]), v))
+        # What little stands between is settled first: small literals weigh most.
+        variable = max(weights, key=lambda v: (weights[v], v))
         touched = [lit for lit in rest if self.support(lit) >> variable & 1]
         same = [lit for lit in rest if not self.support(lit) >> variable & 1]
         leaves: dict[Rest, list[int]] = {}
