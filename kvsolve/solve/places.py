@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kvsolve.model.expression import Expr
+from kvsolve.model.expression import Expr, walk
 from kvsolve.solve.circuit import Kind, is_mark
-from kvsolve.solve.network import CRASHED, UNKNOWN
+from kvsolve.solve.network import CRASHED, MANY, UNKNOWN
 from kvsolve.solve.nogoods import numbers
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class Places:
 
     def __init__(self, grounds: Grounds, roots: Sequence[int]) -> None:
         self.grounds, self.roots = grounds, roots
-        self.asked = self.failed = 0
+        self.asked = self.failed = self.found = 0
         self._proof: _Proof | None = None
 
     def weaker(self, literals: Literals) -> Literals | None:
@@ -50,13 +50,17 @@ class Places:
             None where none was found, or it is too soon to look for one.
         """
         self.asked += 1
-        if len(self.roots) < 2 or self.asked <= _PATIENCE or self.failed >= _MOST_FAILURES:
+        if len(self.roots) < 2 or self.asked <= _PATIENCE:
+            return None
+        if self.failed > self.found + _MOST_FAILURES:
             return None
         if self._proof is None:
             self._proof = _Proof(self.grounds, self.roots)
         found = self._proof.part(literals)
         if found is None:
             self.failed += 1
+        else:
+            self.found += 1
         return found
 
 
@@ -82,7 +86,9 @@ class _Proof:
                 self.atoms.setdefault(variable, []).append(node)
             if kind in (Kind.PLAIN, Kind.LAZY, Kind.LEAF) and self._may_be_unknown(node):
                 self.unsure.append(node)
-        self.settled: dict[int, list[tuple[bool, Literals]]] = {node: [] for node in self.unsure}
+        self.settled: dict[int, list[tuple[bool | None, Literals]]] = {
+            node: [] for node in self.unsure
+        }
         self.truths: dict[tuple[int, int], bool | None] = {}
         self.solver = Solver(self.clauses)
 
@@ -94,10 +100,18 @@ class _Proof:
             table, term = circuit.tables[node], circuit.terms[node]
             values = [circuit.constants[node]] if table is None else table
             found = circuit.unsure[node] or any(value is UNKNOWN for value in values)
-            found = found or (table is None and isinstance(term, Expr) and term.op == "helper")
+            found = found or self._asks(term)
             found = found or any(map(self._may_be_unknown, circuit.args[node]))
             self.doubts[node] = found
         return found
+
+    def _asks(self, term: Any) -> bool:
+        """Whether an operation, or one below an atom's, may find that a fact is missing."""
+        if not isinstance(term, Expr):
+            return False
+        if self.circuit.network.owner(term) == MANY:
+            return term.op == "helper"
+        return any(part.op == "helper" for part in walk(term))
 
     def part(self, literals: Literals) -> Literals | None:
         """The masks of a reason without which some configuration might be refused nowhere."""
@@ -109,7 +123,8 @@ class _Proof:
             if found is None:
                 return None
             truth, rests_on = found
-            settled.append(self.known[node] if truth else -self.known[node])
+            if truth is not None:
+                settled.append(self.known[node] if truth else -self.known[node])
             for variable, mask in rests_on:
                 needed[variable] = needed.get(variable, masks.get(variable, -1)) & mask
         masks |= needed
@@ -129,15 +144,23 @@ class _Proof:
             weaker[variable] = masks[variable] | self._alike(variable, deciding)
         return tuple(sorted((weaker | needed).items()))
 
-    def _settled(self, node: int) -> tuple[bool, Literals] | None:
-        """The truth that a node has now, and what suffices for it; None where it has none."""
+    def _settled(self, node: int) -> tuple[bool | None, Literals] | None:
+        """The truth that a node has now, and what suffices for it; None where it has none.
+
+        Of an atom only what it takes to be known is told.
+        """
+        if (variable := self.circuit.variable[node]) >= 0:
+            states = range(len(self.circuit.universe.states[variable]))
+            known = sum(1 << s for s in states if self.circuit.at(node, s) is not UNKNOWN)
+            here = self.grounds.stands_at(variable, known)
+            return (None, ((variable, known),)) if here else None
         for truth, rests_on in self.settled[node]:
             if all(self.grounds.stands_at(v, mask) for v, mask in rests_on):
                 return truth, rests_on
         value = self.grounds.now.values[node]
-        if is_mark(value):
+        if value is UNKNOWN:
             return None
-        found = bool(value), self.grounds.value(node)
+        found = None if value is CRASHED else bool(value), self.grounds.value(node)
         self.settled[node].append(found)
         return found
 
