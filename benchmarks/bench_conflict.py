@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import time
 
-from bench_repair import invalid_configs, prepare
+from bench_repair import invalid_configs, nothing_kept, prepare
+from figures import Figures
 
 from kvsolve.packs.pack import newest
 from kvsolve.solve.conflict import conflict
@@ -22,24 +23,20 @@ LIMIT_S = 10
 def main() -> None:
     usual = (newest(), "h100", "meta-llama/Llama-3.1-8B-Instruct")
     release, gpu, model = (*sys.argv[1:4], *usual[len(sys.argv) - 1 :])
+    nothing_kept()
     prepared = prepare(release, gpu, model)
     drawn = invalid_configs(prepared, model)
     configs = [config for _, config in zip(range(COMMANDS), drawn, strict=False)]
     print(f"{release} on {gpu}, {model}: {COMMANDS} commands, everything typed pinned")
     for round_ in ("first round", "second round"):
-        told: list[float] = []
-        none: list[float] = []
+        told, none = Figures(), Figures()
         for config in configs:
             start = time.process_time()
             found = conflict(prepared, config, deadline=time.monotonic() + LIMIT_S)
-            (none if found is None else told).append((time.process_time() - start) * 1000)
-        for name, times in (("conflicts", sorted(told)), ("no conflict in time", sorted(none))):
-            if times:
-                middle, last = times[len(times) // 2], times[int(len(times) * 0.95)]
-                print(
-                    f"  {round_}, {len(times)} {name}: median {middle:.1f} ms,"
-                    f" 95% {last:.1f} ms, worst {times[-1]:.1f} ms"
-                )
+            (none if found is None else told).add((time.process_time() - start) * 1000)
+        for name, figures in (("conflicts", told), ("no conflict in time", none)):
+            if figures.times:
+                print(f"  {round_}, {len(figures.times)} {name}: {figures}")
 
 
 if __name__ == "__main__":

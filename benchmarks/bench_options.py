@@ -10,7 +10,8 @@ from __future__ import annotations
 import sys
 import time
 
-from bench_repair import prepare
+from bench_repair import nothing_kept, prepare
+from figures import Figures
 
 from kvsolve.model.context import Config
 from kvsolve.packs.pack import newest
@@ -24,6 +25,7 @@ LIMIT_S = 3
 def main() -> None:
     usual = (newest(), "h100", "meta-llama/Llama-3.1-8B-Instruct")
     release, gpu, model = (*sys.argv[1:4], *usual[len(sys.argv) - 1 :])
+    nothing_kept()
     prepared = prepare(release, gpu, model)
     flags = prepared.pack.flags
     fixed = {flags.by_spelling(s).dest: model for s in flags.required}
@@ -32,17 +34,15 @@ def main() -> None:
     dests = [d for d in flags.fields if d in network_of(prepared).dests]
     print(f"{release} on {gpu}, {model}: {len(dests)} flags")
     for round_ in ("first round", "second round"):
-        times, open_ = [], 0
+        figures, open_ = Figures(), 0
         for dest in dests:
             start = time.process_time()
             found = options(prepared, config, [dest], time_limit=LIMIT_S)
-            times.append((time.process_time() - start) * 1000)
+            figures.add((time.process_time() - start) * 1000)
             open_ += any(value.ok is None for flag in found for value in flag.values)
-        times.sort()
         print(
-            f"  {round_}: one flag, median {times[len(times) // 2]:.1f} ms,"
-            f" 95% {times[int(len(times) * 0.95)]:.1f} ms, worst {times[-1]:.0f} ms;"
-            f" all flags {sum(times):.0f} ms; {open_} flags not told in full in {LIMIT_S} s"
+            f"  {round_}: one flag, {figures}; all flags {sum(figures.times):.0f} ms;"
+            f" {open_} flags not told in full in {LIMIT_S} s"
         )
 
 
