@@ -11,11 +11,14 @@ from functools import cache
 
 import pytest
 
+from kvsolve.packs.unmet import load_unmet
 from kvsolve.session import Session
 
 from ..conformance.cases import CASES, job_of, read_file
 from ..conformance.entry_probe import Probe
+from ..conformance.find_witnesses import curated_codes
 from ..conformance.kvsolve_subject import request_of
+from ..conformance.oracle.home import RELEASES
 from ..conformance.witness_cases import stands
 
 ARGS, LATE = "args.jsonl.gz", ("late.jsonl", "late-0.5.23.jsonl")
@@ -69,3 +72,10 @@ def test_every_entry_has_both_kinds_of_case(name):
     for case in cases(name):
         kinds[case["code"], case["sglang"]].add(case["kind"])
     assert [key for key, found in kinds.items() if found != {"breaks", "keeps"}] == []
+
+
+def test_every_curated_entry_of_the_arguments_has_cases_or_a_reason_why_not():
+    known = {code for release in RELEASES for code in Probe(release).entries}
+    cased = {case["code"] for case in cases(ARGS)}
+    left = [c for c in curated_codes() if c in known and c not in cased]
+    assert [code for code in left if code not in load_unmet()] == []

@@ -36,6 +36,7 @@ def test_a_reason_that_was_read_is_told(tmp_path) -> None:  # type: ignore[no-un
     path = tmp_path / "unmet.toml"
     path.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "read"\nreason = "it is shadowed"\n')
     assert load_unmet(path)["KV1000"].text == "it is shadowed (read in the source of 0.5.23)"
-    path.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "read"\n')
+    without = tmp_path / "without.toml"
+    without.write_text('[KV1000]\nrelease = "0.5.23"\nwhy = "read"\n')
     with pytest.raises(UnmetError, match="KV1000"):
-        load_unmet(path)
+        load_unmet(without)
