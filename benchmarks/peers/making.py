@@ -59,9 +59,9 @@ class Setting:
         self.prepared = Prepared(whole, Context(release, gpu, 8, model, "table", facts))
         flags = whole.flags
         values = {dest: default_of(flags, dest) for dest in flags.fields}
-        for copy in range(copies):
-            values[name_of("model_path", copy)] = model
-        self.empty = Config(values, {"model_path": flags.flag("model_path").name})
+        paths = [name_of("model_path", copy) for copy in range(copies)]
+        values |= dict.fromkeys(paths, model)
+        self.empty = Config(values, {dest: flags.flag(dest).name for dest in paths})
         named = ["model_path", *(MODEL_FLAGS | DEVICE_FLAGS)]
         self.held = frozenset(name_of(d, c) for c in range(copies) for d in named)
 
@@ -133,7 +133,7 @@ class Lowering:
                 pins.append(at)
             start.append(next(n for n, mask in enumerate(classes) if mask >> here & 1))
             costs.append(tuple(_cost(space, variable, mask) for mask in classes))
-        typed = ((d, config.values[d]) for d in config.given if d != "model_path")
+        typed = ((d, config.values[d]) for d in config.given if d not in self.setting.held)
         return Query(tuple(typed), tuple(start), tuple(costs), tuple(pins))
 
     def queries(self, configs: Sequence[Config]) -> list[Query]:
