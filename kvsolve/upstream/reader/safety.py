@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["plain", "safe_guard"]
+__all__ = ["plain", "safe_guard", "shared_out"]
 
 _ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "lt", "le", "gt", "ge"])
 _DIVISION = frozenset(["floordiv", "mod", "truediv"])
@@ -52,8 +52,28 @@ def _as_object(operand: Operand) -> Operand:
     return rebuild(operand, _as_object)
 
 
+def shared_out(operand: Operand) -> Operand:
+    """An operand in which nothing is shared among fewer than one: flags divide as ``max(1, x)``.
+
+    A width below one is refused elsewhere, and is no matter of what it divides.
+    """
+    if not isinstance(operand, Expr):
+        return operand
+    if operand.op not in _DIVISION:
+        return rebuild(operand, shared_out)
+    over = shared_out(operand.args[1])
+    flags = isinstance(over, Expr) and any(t.op == "ref" for t in walk(over))
+    if isinstance(over, Expr) and flags and not _at_least_one(over):
+        over = raw("call", "max", 1, over)
+    return node(operand.op, shared_out(operand.args[0]), over)
+
+
 def safe_guard(run: Run, guard: Expr) -> Operand | None:
     """The guard with what it needs asked before it; None where that cannot be asked."""
+    shared = shared_out(guard)
+    if not isinstance(shared, Expr):
+        return shared
+    guard = shared
     needs: dict[Operand, None] = {}
     for term in sorted(set(walk(guard)), key=weight):
         if term.op in _BREAKING or (term.op == "call" and not _computable(term)):
@@ -72,7 +92,7 @@ def _needs(run: Run, term: Expr) -> Iterator[Operand]:
         yield node("hasattr", term.args[0], term.args[1])
     elif term.op in _DIVISION:
         yield from (_given(c) for c in children(term) if _may_lack(run, c))
-        if isinstance(term.args[1], Expr):
+        if isinstance(term.args[1], Expr) and not _at_least_one(term.args[1]):
             yield node("ne", term.args[1], 0)
     elif term.op in _ARITHMETIC or (term.op == "call" and term.args[0] != "bool"):
         yield from (_given(c) for c in children(term) if _may_lack(run, c))
@@ -81,6 +101,10 @@ def _needs(run: Run, term: Expr) -> Iterator[Operand]:
             yield _given(term.args[0])
     elif term.op in ("in", "not_in") and _may_lack(run, term.args[1]):
         yield _given(term.args[1])
+
+
+def _at_least_one(term: Expr) -> bool:
+    return term.op == "call" and term.args[:2] == ("max", 1)
 
 
 def _may_lack(run: Run, operand: Operand) -> bool:

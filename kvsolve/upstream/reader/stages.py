@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kvsolve.model.program import Place
+from kvsolve.model.program import Place, Refuse
 from kvsolve.upstream.reader import model_classes
 from kvsolve.upstream.reader.later import read_later
 
@@ -33,5 +33,11 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
         later.skip = model_classes.by_hand
         built = run.log.let("built_model", model_classes.architecture(run), True, place)
         model_classes.read_models(run, later, built)
-    run.log.steps.extend(later.finish())
+    known = {_at(step) for step in run.log.steps if isinstance(step, Refuse)}
+    # What resolution refuses already never comes so far.
+    run.log.steps.extend(step for step in later.finish() if _at(step) not in known)
     return later.told
+
+
+def _at(step: Refuse) -> tuple[str, int]:
+    return step.place.file, step.place.line

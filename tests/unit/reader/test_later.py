@@ -135,7 +135,8 @@ class _Run:
 @pytest.mark.parametrize(
     ("guard", "safe"),
     [
-        ("config.a % b != 0", "hasattr(config, 'a') and b != 0 and config.a is not None"),
+        ("config.a % max(1, b) != 0", "hasattr(config, 'a') and config.a is not None"),
+        ("5 % config.a != 0", "hasattr(config, 'a') and config.a != 0"),
         ("config.a[0] == 1", None),
         ("int(config.a) == 1", None),
         ("config.a.b == 1", "hasattr(config, 'a') and hasattr(config.a, 'b')"),
@@ -151,6 +152,11 @@ def test_a_safe_guard_asks_first_what_it_needs(guard, safe):
     text = render(found, {"b": 0})
     assert text.endswith(guard)
     assert all(part in text for part in safe.split(" and "))
+
+
+def test_a_width_divides_as_one_at_least():
+    found = safe_guard(_Run(), parse("config.a % (b // c) == 1", {"b": 0, "c": 0}))
+    assert "config.a % max(1, b // max(1, c)) == 1" in render(found, {"b": 0, "c": 0})
 
 
 def test_a_plain_guard_speaks_of_objects_and_of_loops_that_are_entered():
