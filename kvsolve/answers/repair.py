@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.answers.asking import dest_of, hider, request, seconds, session
 from kvsolve.answers.conflict import pinned_conflict, shown_conflict
 from kvsolve.answers.elsewhere import Elsewhere, elsewhere_of
-from kvsolve.answers.translation import best, translated, translations
+from kvsolve.answers.translation import best, told_once, translated, translations
 from kvsolve.errors import KvsolveError
 from kvsolve.model.edit import Edit
 from kvsolve.model.finding import Kind, Verdict
@@ -167,10 +167,12 @@ def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]
         k=wanted.top,
         time_limit=wanted.limit,
     )
-    edits = (*(item.edit for item in chosen), *_parse_edits(question))
-    return replace(
-        found, repairs=tuple(_with_parse(r, edits, wanted.result) for r in found.repairs)
+    refused = _parse_edits(question)
+    repairs = (
+        _with_parse(*told_once(r, chosen, question.pack.flags), refused, wanted.result)
+        for r in found.repairs
     )
+    return replace(found, repairs=tuple(repairs))
 
 
 def _unasked(question: Question) -> Mapping[str, int]:
@@ -207,7 +209,10 @@ def _parse_edits(question: Question) -> tuple[Edit, ...]:
     return tuple(edits)
 
 
-def _with_parse(repair: Repair, edits: tuple[Edit, ...], result: CheckResult) -> Repair:
+def _with_parse(
+    repair: Repair, written: tuple[Edit, ...], refused: tuple[Edit, ...], result: CheckResult
+) -> Repair:
+    edits = (*written, *refused)
     if not edits:
         return repair
     price = sum(edit.cost for edit in edits)

@@ -14,16 +14,18 @@ from kvsolve.inputs.argv import parse_argv
 from kvsolve.inputs.parse_findings import successor
 from kvsolve.model.edit import Edit
 from kvsolve.model.noun import dataclass
+from kvsolve.solve.domains import default_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from kvsolve.inputs.problems import ParseProblem
     from kvsolve.model.edit import Repair
+    from kvsolve.model.flag import FlagTable
     from kvsolve.session import Question, Request
     from kvsolve.solve.repair import Repairs
 
-__all__ = ["Translation", "best", "span_of", "translated", "translations"]
+__all__ = ["Translation", "best", "span_of", "told_once", "translated", "translations"]
 
 _MOST_TRIED = 3
 """Translations of which each is left out in turn; more are taken up or dropped together."""
@@ -54,6 +56,12 @@ class Translation:
         value = " ".join(values) or None
         return Edit("set", "", name, before, value, 2, becomes=flag)
 
+    @property
+    def dropped(self) -> Edit:
+        """The change where the option is left out instead."""
+        value = " ".join(self.problem.values) or None
+        return Edit("remove", "", self.problem.spelling, value, None, 3 if value is None else 2)
+
 
 def translations(question: Question) -> tuple[Translation, ...]:
     """What can be written for the options that the parser refuses, in the command's order.
@@ -75,6 +83,28 @@ def translated(request: Request, question: Question, chosen: Collection[Translat
         unknown = {p + shift if p > at else p: why for p, why in unknown.items()}
         loose = frozenset(p + shift if p > at else p for p in loose)
     return replace(request, command=command, unknown=unknown, loose=loose)
+
+
+def told_once(
+    repair: Repair, chosen: Iterable[Translation], flags: FlagTable
+) -> tuple[Repair, tuple[Edit, ...]]:
+    """A repair of a translated command, and the edits of its refused options.
+
+    An option whose new name is changed again is dropped instead: nobody writes a value to replace
+    it, and a file has no such option to edit.
+    """
+    later = {edit.dest: edit for edit in repair.edits}
+    written: list[Edit] = []
+    for item in chosen:
+        edit = later.pop(flags.by_spelling(item.tokens[0]).dest, None)
+        written.append(item.edit if edit is None else item.dropped)
+        if edit is not None and edit.op != "remove":
+            before = default_of(flags, edit.dest)
+            later[edit.dest] = replace(edit, op="add", before=before, cost=edit.cost // 2)
+    edits = tuple(later.values())
+    cost = sum(edit.cost for edit in edits)
+    bound = repair.bound - repair.cost + cost
+    return replace(repair, cost=cost, edits=edits, bound=bound), tuple(written)
 
 
 def span_of(question: Question, problem: ParseProblem) -> range:
@@ -133,7 +163,7 @@ def best(
         top: How many repairs to give.
     """
     first = searched(known)
-    if not known or any(r.optimal and len(r.edits) <= _least(r) for r in first.repairs[:1]):
+    if not known or any(_only_translates(r, known) for r in first.repairs[:1]):
         return first
     free, fixed = known[:_MOST_TRIED], known[_MOST_TRIED:]
     choices = [c for n in range(len(free) - 1, -1, -1) for c in combinations(free, n)]
@@ -143,9 +173,11 @@ def best(
     return _merged(tried, top, proven=not fixed)
 
 
-def _least(repair: Repair) -> int:
-    """How many of the edits are of options that the parser refuses."""
-    return sum(not edit.dest for edit in repair.edits)
+def _only_translates(repair: Repair, known: Sequence[Translation]) -> bool:
+    """Whether every translation is taken up and nothing else is to be mended, which is proven."""
+    taken = sum(bool(edit.becomes) for edit in repair.edits)
+    refused = sum(not edit.dest for edit in repair.edits)
+    return repair.optimal and taken == len(known) and len(repair.edits) == refused
 
 
 def _merged(tried: Sequence[Repairs], top: int, *, proven: bool) -> Repairs:
@@ -153,7 +185,7 @@ def _merged(tried: Sequence[Repairs], top: int, *, proven: bool) -> Repairs:
     repairs = sorted((r for found in tried for r in found.repairs), key=lambda r: r.cost)
     apart = {frozenset((e.flag, e.becomes) for e in r.edits): r for r in reversed(repairs)}
     merged = sorted(apart.values(), key=repairs.index)[:top]
-    bounds = [found.repairs[0].bound for found in tried if found.repairs]
+    bounds = [min(r.bound for r in found.repairs) for found in tried if found.repairs]
     doubtful = [found.feasible is None for found in tried]
     bound = min(bounds) if bounds and not any(doubtful) else None
     sure = proven and bound is not None

@@ -193,9 +193,11 @@ def _told(repair: Repair) -> str:
 def _edit(edit: Edit) -> str:
     if edit.op == "remove":
         return f"remove {edit.flag}"
+    renamed = edit.becomes not in ("", edit.flag)
+    named = f"{edit.flag} as {edit.becomes}" if renamed else edit.flag
     if edit.value is None or isinstance(edit.value, bool):
-        return f"{edit.op} {edit.flag}"
-    return f"{edit.op} {edit.flag} {short_value(edit.value)}"
+        return f"{edit.op} {named}"
+    return f"{edit.op} {named} {short_value(edit.value)}"
 
 
 def _coloured(diff: str) -> str:

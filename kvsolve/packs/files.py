@@ -5,6 +5,7 @@ from __future__ import annotations
 import marshal
 import os
 import sys
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -91,7 +92,8 @@ def write_cached(name: str, key: str, body: bytes) -> None:
             handle.write(key.encode() + b"\0" + body)
         os.replace(temporary, path)
     except OSError:
-        return
+        with suppress(OSError):  # a full disk must not keep halves of files
+            temporary.unlink()
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -101,6 +101,23 @@ def test_drops_a_translated_option_where_that_is_cheaper() -> None:
         assert kvsolve.check(repair.argv, **CONTEXT).verdict.value == "valid", repair.edits
 
 
+def test_what_is_translated_is_not_changed_again() -> None:
+    command = [*LLAMA, "--mamba-scheduler-strategy", "extra_buffer", "--elastic-ep-rejoin"]
+    repairs = kvsolve.repair(command, top=4, **CONTEXT).repairs
+    for repair in repairs:
+        names = [edit.becomes or edit.flag for edit in repair.edits]
+        assert len(names) == len(set(names))
+        assert repair.bound <= repair.cost == sum(edit.cost for edit in repair.edits)
+    assert len({repair.argv for repair in repairs}) == len(repairs) > 1
+
+
+def test_another_value_is_written_beside_what_is_dropped() -> None:
+    typed = [*LLAMA, "--tp-sizee", "3", "--nnodes", "2", "--dist-init-addr", "a:1"]
+    found = kvsolve.repair(typed, keep=["nnodes"], top=3, **CONTEXT).repairs
+    edits = [[(e.op, e.flag, e.value, e.cost) for e in repair.edits] for repair in found]
+    assert [("remove", "--tp-sizee", None, 2), ("add", "--tp-size", 4, 1)] in edits
+
+
 def test_every_choice_among_the_translations_is_looked_at() -> None:
     # Taking up the first and dropping the second is the cheapest of the four.
     known = ["first", "second"]

@@ -11,6 +11,7 @@ from kvsolve.inputs.facts import context_facts
 from kvsolve.inputs.gpu import gpu_profile
 from kvsolve.inputs.models import find_model
 from kvsolve.model.context import Config, Context
+from kvsolve.packs.files import write_cached
 from kvsolve.packs.pack import load_pack, newest
 from kvsolve.solve import kept
 from kvsolve.solve.check import Prepared
@@ -147,6 +148,15 @@ def test_a_folder_that_cannot_be_written_is_no_error(folder) -> None:
     answer = repair(prepared, config_of(prepared, **TYPED), k=1)
     save(prepared)
     assert answer.repairs
+
+
+def test_a_full_disk_keeps_no_half_of_a_file(folder, monkeypatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError("no space left")
+
+    monkeypatch.setattr(os, "replace", full)
+    write_cached("some.pack", "key", b"body")
+    assert not list(folder.parent.iterdir())
 
 
 def test_few_files_stay(folder, monkeypatch) -> None:
