@@ -75,7 +75,7 @@ def safe_guard(run: Run, guard: Expr) -> Operand | None:
         return shared
     guard = shared
     needs: dict[Operand, None] = {}
-    for term in sorted(set(walk(guard)), key=weight):
+    for term in sorted(dict.fromkeys(walk(guard)), key=weight):
         if term.op in _BREAKING or (term.op == "call" and not _computable(term)):
             return None
         for need in _needs(run, term):
