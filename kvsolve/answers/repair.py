@@ -167,12 +167,27 @@ def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]
         k=wanted.top,
         time_limit=wanted.limit,
     )
+    found = _decided(question, wanted.result, found)
     refused = _parse_edits(question)
     repairs = (
         _with_parse(*told_once(r, chosen, question.pack.flags), refused, wanted.result)
         for r in found.repairs
     )
     return replace(found, repairs=tuple(repairs))
+
+
+def _decided(question: Question, result: CheckResult, found: Repairs) -> Repairs:
+    """The repairs after which nothing is unknown that is known of the command as given."""
+    known, sure = set(result.unknown), []
+    for repair in found.repairs:
+        asked = replace(question.request, command=repair.argv, unknown={}, loose=frozenset())
+        if set(session().check(asked).unknown) <= known:
+            sure.append(repair)
+    if len(sure) == len(found.repairs):
+        return found
+    # What else might be as cheap as those left out was not looked for.
+    told = tuple(replace(repair, optimal=False) for repair in sure)
+    return replace(found, repairs=told, feasible=True if told else None)
 
 
 def _unasked(question: Question) -> Mapping[str, int]:

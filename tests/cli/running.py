@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -35,6 +36,11 @@ def run(capsys: pytest.CaptureFixture[str], *args: str) -> Ran:
     code = main(list(args))
     out, err = capsys.readouterr()
     return Ran(code, out, err)
+
+
+def piped(text: str) -> io.TextIOWrapper:
+    """What stands at stdin where a text is piped in."""
+    return io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")
 
 
 def assert_one_sentence(ran: Ran, *words: str) -> None:

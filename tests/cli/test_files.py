@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import resource
 import shutil
@@ -16,7 +15,7 @@ from kvsolve.files import walk
 from kvsolve.files.found import Document, FileError
 from kvsolve.files.storing import store
 
-from .running import H100, LLAMA, run
+from .running import H100, LLAMA, piped, run
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -253,7 +252,7 @@ def test_a_diff_shows_no_secret(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_options_on_stdin(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"model-path: {LLAMA}\nkv-cache-dtype: nvfp4\n"))
+    monkeypatch.setattr("sys.stdin", piped(f"model-path: {LLAMA}\nkv-cache-dtype: nvfp4\n"))
     ran = run(capsys, "check", "-", *H100, "--format", "json")
     (result,) = ran.json["results"]
     assert result["verdict"] == "invalid"

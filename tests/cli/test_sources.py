@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import pytest
@@ -8,6 +7,8 @@ import pytest
 from kvsolve.cli.sources import Source, SourceError, environment, read_sources, sources_in
 from kvsolve.errors import KvsolveError
 from kvsolve.files.found import Document
+
+from .running import piped
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -87,7 +88,7 @@ def test_an_open_quote_is_an_error_of_the_file() -> None:
 
 
 def test_stdin_is_a_file_like_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("--model-path m --tp 2\n"))
+    monkeypatch.setattr("sys.stdin", piped("--model-path m --tp 2\n"))
     (source,) = read_sources(None, ["-"], {})
     assert not isinstance(source, SourceError)
     assert source.tokens == ("--model-path", "m", "--tp", "2")

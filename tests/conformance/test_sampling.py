@@ -44,10 +44,14 @@ def test_all_flags_are_drawn_far_beyond_those_near_the_boundary():
     assert not known & set(TABLES["never"])
 
 
+ONLY_FOR_CASES = {"npu-32g"}
+"""Profiles that a case of an entry asks for and no draw does."""
+
+
 def test_every_platform_and_model_of_the_tables_exists():
     groups = TABLES["models"].values()
     bundles = [bundle["models"] for bundle in TABLES["bundles"].values()]
     named = {model for group in [*groups, *bundles] for model in group}
-    assert set(TABLES["platforms"]) == set(GPU_PROFILES)
+    assert set(TABLES["platforms"]) == set(GPU_PROFILES) - ONLY_FOR_CASES
     assert named == set(MODELS)
     assert not named & set(DRAFTS)

@@ -199,3 +199,20 @@ def test_a_weight_is_not_for_what_the_command_gives() -> None:
 def test_a_table_of_weights_is_checked(text: str) -> None:
     with pytest.raises(KvsolveError, match=r"weights\.toml"):
         load_weights(text)
+
+
+def test_no_repair_leads_to_what_is_not_known() -> None:
+    # An expert pack mends the refusal, but what it refuses itself lies in files.
+    context = {"sglang": "0.5.23", "gpu": "mi300x", "family": "gpt-oss"}
+    command = [
+        "--model-path",
+        ".",
+        "--moe-runner-backend",
+        "flashinfer_mxfp4",
+        "--load-format",
+        "pt",
+    ]
+    fix = kvsolve.repair([*command, "--tp-size", "1"], **context)
+    assert fix.repairs
+    for repair in fix.repairs:
+        assert kvsolve.check(repair.argv, **context).verdict.value == "valid", repair.edits
