@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from kvsolve.solve.repair import Repairs
 
 __all__ = ["Fix", "fix_of", "repair"]
+
+_LEAST_S = 0.01
+"""What a search gets where others have used up the time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +117,7 @@ def fix_of(
     _ = question.context  # repairs are for one GPU and one model
     if not result.errors or _unrepairable(result):
         return Fix(shown, (), instead=_instead(shown))
-    wanted = _Wanted(result, tuple(pins), {**_unasked(question), **told}, top, seconds(limit_s))
+    wanted = _Wanted(result, tuple(pins), {**_unasked(question), **told}, top, _until(limit_s))
     found = best(partial(_searched, question, wanted), translations(question), top)
     if found.repairs and not found.repairs[0].edits:
         return Fix(shown, (), instead=_instead(shown))
@@ -141,14 +145,24 @@ class _Wanted:
         pins: Dests to leave as they are.
         weights: Cost factor by dest.
         top: How many alternatives.
-        limit: Seconds, None for no limit.
+        until: When to answer with what is known, in monotonic seconds; None for no limit.
     """
 
     result: CheckResult
     pins: tuple[str, ...]
     weights: Mapping[str, int]
     top: int
-    limit: float | None
+    until: float | None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left for a search: all searches of an answer share the limit."""
+        return None if self.until is None else max(self.until - time.monotonic(), _LEAST_S)
+
+
+def _until(limit_s: float | None) -> float | None:
+    limit = seconds(limit_s)
+    return None if limit is None else time.monotonic() + limit
 
 
 def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]) -> Repairs:
@@ -165,7 +179,7 @@ def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]
         held=question.held,
         weights=wanted.weights,
         k=wanted.top,
-        time_limit=wanted.limit,
+        time_limit=wanted.left,
     )
     found = _decided(question, wanted.result, found)
     refused = _parse_edits(question)

@@ -51,7 +51,9 @@ def patches_of(
         patch = patch_of(question, repair, found, document, told=told)
     except KvsolveError:
         return ()
-    title = ", ".join(dict.fromkeys(f"{edit.op} {edit.flag}" for edit in repair.edits))
+    title = ", ".join(
+        dict.fromkeys(f"{edit.op} {edit.becomes or edit.flag}" for edit in repair.edits)
+    )
     replacements = tuple(_replacement(document, edit) for edit in patch.edits)
     return (Patch(title, document.path, replacements, repair.removes),)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -216,3 +217,18 @@ def test_no_repair_leads_to_what_is_not_known() -> None:
     assert fix.repairs
     for repair in fix.repairs:
         assert kvsolve.check(repair.argv, **context).verdict.value == "valid", repair.edits
+
+
+def test_the_searches_for_all_choices_share_one_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = itertools.count()
+    limits: list[float] = []
+
+    def search(*args: object, time_limit: float, **options: object) -> Repairs:
+        limits.append(time_limit)
+        return Repairs((), None, None, False, 0)
+
+    monkeypatch.setattr("kvsolve.answers.repair.time.monotonic", lambda: next(seconds))
+    monkeypatch.setattr("kvsolve.solve.repair.repair", search)
+    old = ["--cuda-graph-max-bs", "8", "--enable-flashinfer-mla"]
+    kvsolve.repair([*LLAMA, *old], limit_s=3, **CONTEXT)
+    assert limits == [2, 1, 0.01, 0.01]
