@@ -47,6 +47,7 @@ class Request:
     Attributes:
         command: Tokens of the command, with or without the program in front.
         sglang: Release as typed; None: the image's tag, else the newest pack.
+        sglang_by: Who says the release: ``option`` or ``settings``.
         gpu: GPU profile; None: unknown.
         gpus: GPUs a node.
         model_config: Path of a config.json or of its directory.
@@ -79,6 +80,7 @@ class Request:
     unknown_env: Mapping[str, str] = field(default_factory=dict)
     remarks: tuple[str, ...] = ()
     here: bool = False
+    sglang_by: str = "option"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ class Question:
     Attributes:
         request: What was asked.
         pack: The release's knowledge.
-        sglang_from: ``option``, ``image`` or ``newest``.
+        sglang_from: ``option``, ``settings``, ``image`` or ``newest``.
         argv: Tokens after the program.
         parsed: The parser's reading of them.
         config: Values of every field.
@@ -162,7 +164,7 @@ class Session:
                 f"the command has {size} words; more than {_MOST_WORDS} are not read"
             )
         launch = split_command(request.command)
-        pack, origin = _release(request.sglang, launch.image or request.image)
+        pack, origin = _release(request, launch.image or request.image)
         env = {**launch.env, **request.env}
         argv, places, problems = tuple(launch.argv), launch.origin, launch.problems
         if "--config" in argv:
@@ -287,10 +289,10 @@ def _without_refused(parsed: ParsedCommand, pack: Pack) -> ParsedCommand:
     return replace(parsed, values={**parsed.values, **defaults}, given=kept, problems=problems)
 
 
-def _release(wanted: str | None, image: str | None) -> tuple[Pack, str]:
+def _release(request: Request, image: str | None) -> tuple[Pack, str]:
     """The pack to use and how it was chosen."""
-    if wanted:
-        return load_pack(wanted), "option"
+    if request.sglang:
+        return load_pack(request.sglang), request.sglang_by
     if image:
         from kvsolve.inputs.command import release_of_image
 

@@ -6,7 +6,7 @@ A command written for an older release names options that are gone. What took th
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import field, replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from kvsolve.model.noun import dataclass
 from kvsolve.solve.domains import default_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.inputs.problems import ParseProblem
     from kvsolve.model.edit import Repair
@@ -40,12 +40,14 @@ class Translation:
         start: Position of the option among the question's tokens.
         stop: Position after its last value.
         tokens: What to write there.
+        unknown: For each of these tokens that is not known, the position of the one it repeats.
     """
 
     problem: ParseProblem
     start: int
     stop: int
     tokens: tuple[str, ...]
+    unknown: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def edit(self) -> Edit:
@@ -73,16 +75,43 @@ def translations(question: Question) -> tuple[Translation, ...]:
 
 
 def translated(request: Request, question: Question, chosen: Collection[Translation]) -> Request:
-    """The request with other tokens in the place of refused ones."""
-    command, unknown = list(request.command), dict(request.unknown)
-    loose = request.loose
-    for item in sorted(chosen, key=lambda item: item.start, reverse=True):
-        at, count = question.origin[item.start], item.stop - item.start
-        command[at : at + count] = item.tokens
-        shift = len(item.tokens) - count
-        unknown = {p + shift if p > at else p: why for p, why in unknown.items()}
-        loose = frozenset(p + shift if p > at else p for p in loose)
-    return replace(request, command=command, unknown=unknown, loose=loose)
+    """The request with other tokens in the place of refused ones.
+
+    Where one of them comes from the file of ``--config``, its options become the command's own.
+    """
+    if any(question.origin[item.start] < 0 for item in chosen):
+        words, at, places = _written_out(question)
+    else:
+        words, at = list(request.command), question.origin
+        places = list(range(len(words)))
+    slots = [[(word, place)] for word, place in zip(words, places, strict=True)]
+    for item in chosen:
+        for place in range(item.start, item.stop):
+            slots[at[place]] = []
+        repeated = [item.unknown.get(n, -1) for n in range(len(item.tokens))]
+        sources = [question.origin[place] if place >= 0 else -1 for place in repeated]
+        slots[at[item.start]] = list(zip(item.tokens, sources, strict=True))
+    told = [pair for slot in slots for pair in slot]
+    return replace(
+        request,
+        command=[word for word, _ in told],
+        unknown={n: request.unknown[p] for n, (_, p) in enumerate(told) if p in request.unknown},
+        loose=frozenset(n for n, (_, p) in enumerate(told) if p in request.loose),
+    )
+
+
+def _written_out(question: Question) -> tuple[list[str], Sequence[int], list[int]]:
+    """The command with the options of its ``--config`` file among its own.
+
+    Returns:
+        Its words, the position among them of each of the question's tokens, and the position of
+        each word in the command as it was asked about, -1 for what comes from the file.
+    """
+    command, origin = question.request.command, question.origin
+    own = [place for place in origin if place >= 0]
+    front = min([*own, command.index("--config")])
+    words = [*command[:front], *question.argv]
+    return words, range(front, len(words)), [*range(front), *origin]
 
 
 def told_once(
@@ -129,20 +158,39 @@ def _candidates(question: Question) -> Iterator[Translation]:
         whole = list(places) == list(range(places[0], places[0] + len(span)))
         if problem.kind == "bad-choice" and len(span) > 2:
             continue  # one of several values is wrong
-        if tokens and places[0] >= 0 and whole:
-            yield Translation(problem, span.start, span.stop, tokens)
+        if tokens and (whole or set(places) == {-1}):
+            unknown = _repeated(question, span, tokens)
+            yield Translation(problem, span.start, span.stop, tokens, unknown)
+
+
+def _repeated(question: Question, span: range, tokens: Sequence[str]) -> dict[int, int]:
+    """The unknown ones among new tokens, each with the position of the token that it repeats."""
+    places = {}
+    for place in span:
+        if question.origin[place] in question.request.unknown:
+            word = question.argv[place]
+            places[word.partition("=")[2] if place == span.start else word] = place
+    return {n: places[token] for n, token in enumerate(tokens) if token in places}
 
 
 def _sound(question: Question, candidates: Iterator[Translation]) -> Iterator[Translation]:
     """Those that the parser takes, one for each flag, and none for a flag that is given."""
-    table, given = question.pack.flags, set(question.parsed.given)
+    table, given = question.pack.flags, _given(question)
     for item in candidates:
-        parsed = parse_argv((*_required(question), *item.tokens), table)
-        dests = {o.flag.dest for o in parsed.occurrences[len(table.required) :]}
-        if parsed.problems or len(dests) != 1 or dests & given:
+        required = _required(question)
+        unknown = [len(required) + n for n in item.unknown]
+        parsed = parse_argv((*required, *item.tokens), table, unknown=unknown)
+        read = (o for o in (*parsed.occurrences, *parsed.open) if o.place >= len(required))
+        dests = {option.flag.dest for option in read}
+        if parsed.problems or parsed.strays or len(dests) != 1 or dests & given:
             continue
         given |= dests
         yield item
+
+
+def _given(question: Question) -> set[str]:
+    """The dests that the command sets, to something that is known or not."""
+    return {*question.parsed.given, *(option.flag.dest for option in question.parsed.open)}
 
 
 def _required(question: Question) -> Sequence[str]:

@@ -67,6 +67,7 @@ def request_for(
         family=asked.family,
         env=env,
         stage=asked.stage,
+        sglang_by="option" if asked.typed.get("sglang") is not None else "settings",
     )
     return request if found is None else _with_file(request, asked, found)
 
@@ -167,7 +168,11 @@ class Talk:
 
     def __call__(self, sglang: str, origin: str, facts: Mapping[str, Any], status: str) -> None:
         """Say it."""
-        chosen = {"newest": ", the newest known", "image": ", as the image says"}
+        chosen = {
+            "newest": ", the newest known",
+            "image": ", as the image says",
+            "settings": ", as the settings say",
+        }
         release = f"SGLang {sglang}{chosen.get(origin, '')}"
         if status != "compared":
             release += " (read, not compared with its validator)"

@@ -21,8 +21,8 @@ from kvsolve.cli.answering import (
     width,
 )
 from kvsolve.cli.progress import Progress
-from kvsolve.cli.sieve import Sieve
-from kvsolve.cli.sources import SourceError, environment
+from kvsolve.cli.sieve import Sieve, baseline_for
+from kvsolve.cli.sources import SourceError
 from kvsolve.outputs.report import Answer, Problem
 from kvsolve.outputs.words import count_of
 from kvsolve.outputs.writers import Look, writer
@@ -87,7 +87,7 @@ class _Run:
         self.tally, self.say = Tally(asked), Talk()
         self.spent, self.without = 0.0, 0
         self.alike = Alike()
-        self.sieve = Sieve(baseline or asked.setting("baseline"), write)
+        self.sieve = Sieve(baseline_for(baseline or asked.setting("baseline"), write), bool(write))
 
     def problem(self, problem: Problem) -> None:
         """Tell of something that cannot be used."""
@@ -108,14 +108,14 @@ class _Run:
         if self.effective:
             emit(_effective(question, result))
         else:
-            patches = self._patches(source, question, judged)
+            patches = self._patches(source, question, result)
             self.print(self.out.answer(Answer(result, program_of(question), patches)))
 
     def _patches(
-        self, source: Source, question: Question, judged: CheckResult
+        self, source: Source, question: Question, result: CheckResult
     ) -> tuple[Patch, ...]:
         """Repairs as changes of the file, where the format carries them and there is time."""
-        if self.asked.format != "sarif" or not judged.errors:
+        if self.asked.format != "sarif" or not result.errors:
             return ()
         if self.spent > _PATIENCE and self.asked.limit_s is None:
             self.without += 1
@@ -123,8 +123,7 @@ class _Run:
         from kvsolve.cli.patches import patches_of
 
         began = time.monotonic()
-        env, limit = environment(self.asked.env), self.asked.limit_s
-        found = patches_of(source, question, judged, env, limit)
+        found = patches_of(source, question, result, self.asked)
         self.spent += time.monotonic() - began
         return found
 

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from kvsolve.answers.asking import hider, reasons_of, session
+from kvsolve.answers.places import placed
 from kvsolve.answers.repair import Fix, fix_of
+from kvsolve.answers.sparing import spared, wanting
 from kvsolve.cli.answering import emit, only_question, program_of, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.check import FILES
+from kvsolve.cli.sieve import Sieve, baseline_for, tell_suppressed
 from kvsolve.errors import KvsolveError
 from kvsolve.model.finding import Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kvsolve.cli.sources import Source
+    from kvsolve.model.finding import CheckResult
+    from kvsolve.outputs.report import Problem
     from kvsolve.session import Question
 
 app = typer.Typer()
@@ -46,6 +55,12 @@ def fix(
     write: Annotated[
         bool, typer.Option("--write", help="Edit the files in place instead of showing a diff.")
     ] = False,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            "--baseline", metavar="PATH", help="Findings in this file of known ones stay."
+        ),
+    ] = None,
     skip_others: Annotated[
         bool, typer.Option("--skip-others", help="Pass over files without a launch command.")
     ] = False,
@@ -60,22 +75,40 @@ def fix(
     """
     costs = {**(asked.setting("cost") or {}), **dict(_cost(pair) for pair in cost or ())}
     keep = [*(asked.setting("keep") or ()), *(keep or ())]
+    baseline = baseline or asked.setting("baseline")
     if files and not command_only and asked.format != "markdown":
         from kvsolve.cli.fixing import Wanted, fix_files
 
         return fix_files(
             asked,
             files,
-            Wanted(tuple(keep), costs, top, write, skip_others, exit_non_zero_on_fix),
+            Wanted(tuple(keep), costs, top, write, skip_others, exit_non_zero_on_fix, baseline),
         )
     if write:
         raise KvsolveError("--write edits files; give one, without --command-only or markdown")
-    _, question = only_question(asked, files or ())
-    result = session().judge(question)
-    answer = fix_of(question, result, keep, costs, top, asked.limit_s, look_elsewhere=True)
-    talk(answer.result)
+    source, question = only_question(asked, files or ())
+    shown, mistakes = _sifted(asked, source, question, baseline)
+    answer = Fix(shown, ())
+    if wanting(shown) or not shown.errors:
+        result = session().judge(question)
+        found = fix_of(question, result, keep, costs, top, asked.limit_s, look_elsewhere=True)
+        answer = spared(question, replace(found, result=shown))
+    talk(shown)
+    for mistake in mistakes:
+        print(f"kvsolve: error: {mistake}", file=sys.stderr)
     emit(_render(asked, question, answer, command_only))
-    return _code(asked, answer)
+    tell_suppressed(shown)
+    return 2 if mistakes else _code(asked, answer)
+
+
+def _sifted(
+    asked: Asked, source: Source, question: Question, baseline: str | None
+) -> tuple[CheckResult, Sequence[Problem]]:
+    """What a check says of the one command, suppressed findings marked."""
+    result = hider(question).result(session().judge(question))
+    if source.found is not None and source.document is not None:
+        result = placed(result, source.found, source.document)
+    return Sieve(baseline_for(baseline)).sift(result, asked, source)
 
 
 def _cost(pair: str) -> tuple[str, int]:
@@ -89,7 +122,7 @@ def _code(asked: Asked, answer: Fix) -> int:
     """1 where something was to be repaired, as for a check; 2 where that is not known."""
     if answer.gave_up or (answer.result.verdict is Verdict.UNKNOWN and not asked.allow_unknown):
         return 2
-    return int(bool(answer.result.errors) and not asked.exit_zero)
+    return int(wanting(answer.result) and not asked.exit_zero)
 
 
 def _render(asked: Asked, question: Question, answer: Fix, command_only: bool) -> str:
@@ -105,7 +138,7 @@ def _render(asked: Asked, question: Question, answer: Fix, command_only: bool) -
     if command_only:
         if answer.repairs:
             return paste(answer.repairs[0].argv, program)
-        return "" if answer.result.errors else paste(shown, program)
+        return "" if wanting(answer.result) else paste(shown, program)
     if asked.format == "markdown":
         from kvsolve.outputs.markdown import check_markdown, repairs_markdown
 
@@ -126,7 +159,7 @@ def _text(question: Question, answer: Fix, argv: tuple[str, ...], program: tuple
         told = conflict_text(answer.conflict, paint, columns, reasons)
         return told + elsewhere_text(answer.elsewhere, columns)
     first = headline(answer.result, paint, columns) + "\n"
-    if not answer.result.errors:
+    if not wanting(answer.result):
         return first
     print(_no_repair(answer), file=sys.stderr)
     return first + elsewhere_text(answer.elsewhere, columns)
@@ -138,4 +171,5 @@ def _no_repair(answer: Fix) -> str:
         return f"no repair found in the time given{bound}"
     if answer.instead:
         return "no edit of a flag mends this: " + " ".join(answer.instead)
-    return "no repair: " + "; ".join(f.message for f in answer.result.errors[:1])
+    refused = [finding for finding in answer.result.errors if not finding.suppressed]
+    return "no repair: " + "; ".join(f.message for f in refused[:1])

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.answers.sparing import wanting
 from kvsolve.cli.answering import Talk, emit, stdout_paint, talk
 from kvsolve.cli.repairing import Repairer, Wanted
+from kvsolve.cli.sieve import tell_suppressed
 from kvsolve.cli.sources import Source, SourceError, environment, sources_in
 from kvsolve.errors import KvsolveError
 from kvsolve.files.found import Document, FileError, SkippedError
@@ -18,6 +20,7 @@ from kvsolve.outputs.words import count_of, short_value
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kvsolve.answers.filing import Filed
     from kvsolve.answers.repair import Fix
     from kvsolve.cli.asked import Asked
     from kvsolve.model.edit import Edit, Repair
@@ -91,7 +94,7 @@ class _Run:
             if isinstance(source, SourceError):
                 self.problem(source)
             else:
-                document = self._command(source, number, document, sure)
+                document = self._command(source, document, sure)
             number += 1
             if document is not before:  # an edit moves what stands behind it
                 sources = [*sources_in(document, self.env, sure=sure)]
@@ -116,24 +119,23 @@ class _Run:
             print(f"{path}: {told}", file=sys.stderr)
         return shown
 
-    def _command(self, source: Source, number: int, document: Document, sure: bool) -> Document:
+    def _command(self, source: Source, document: Document, sure: bool) -> Document:
         """The file with this command repaired, or as it is."""
         assert source.found is not None
         try:
-            done = self.repairer.repair(source, number, document, sure)
+            done = self.repairer.repair(source, document, sure)
         except KvsolveError as error:
             self.problem(SourceError(str(error), document.path, source.found.location.line))
             return document
-        answer, result = done.answer, done.answer.result
+        answer, result = done.filed.answer, done.filed.answer.result
         self.hiders.append(done.hide)
         for mistake in done.mistakes:
             self._mistake(mistake)
         talk(result, self.say)
-        self._tell(source, answer, done.reason)
+        self._tell(source, done.filed)
         unknown = result.verdict is Verdict.UNKNOWN and not self.asked.allow_unknown
         self.open |= answer.gave_up or unknown
-        refused = any(not finding.suppressed for finding in result.errors)
-        self.left |= refused and (done.document is document or not self.wanted.write)
+        self.left |= wanting(result) and (done.document is document or not self.wanted.write)
         return done.document
 
     def _mistake(self, mistake: Problem) -> None:
@@ -142,10 +144,16 @@ class _Run:
             self.mistakes.add(str(mistake))
             self.problem(SourceError(mistake.message, mistake.file, mistake.line))
 
-    def _tell(self, source: Source, answer: Fix, reason: str) -> None:
+    def _tell(self, source: Source, filed: Filed) -> None:
         assert source.location is not None
         place = f"{source.location.file}:{source.location.line}"
-        row = answer.to_dict() | {"source": source.location.to_dict(), "left_alone": reason or None}
+        answer, written = filed.answer, filed.written
+        reason = filed.reason if written is None else ""
+        row = answer.to_dict() | {
+            "source": source.location.to_dict(),
+            "left_alone": reason or None,
+            "written": written,
+        }
         if self.asked.format == "jsonl":
             from kvsolve.outputs.envelope import json_line
 
@@ -153,14 +161,14 @@ class _Run:
         self.rows.append(row)
         if reason:
             print(f"{place}: the file is left alone: {reason}", file=sys.stderr)
+        elif filed.reason:
+            what = f"alternative {written}, since the cheapest repair cannot be written"
+            print(f"{place}: {what}: {filed.reason}", file=sys.stderr)
         if answer.repairs:
-            print(f"{place}: {_told(answer.repairs[0])}", file=sys.stderr)
+            print(f"{place}: {_told(answer.repairs[written or 0], written or 0)}", file=sys.stderr)
         elif not reason:
             _tell_unrepaired(place, answer)
-        for finding in answer.result.errors:
-            if finding.suppressed:
-                why = finding.suppressed.reason
-                print(f"{place}: {finding.code} stays, it is suppressed: {why}", file=sys.stderr)
+        tell_suppressed(answer.result, f"{place}: ")
 
     def close(self) -> int:
         """Print what is printed at the end; the exit code."""
@@ -183,9 +191,10 @@ def _tell_unrepaired(place: str, answer: Fix) -> None:
         print(f"{place}: {why}: {refused[0].message} [{refused[0].code}]", file=sys.stderr)
 
 
-def _told(repair: Repair) -> str:
+def _told(repair: Repair, rank: int) -> str:
     edits = ", ".join(_edit(edit) for edit in repair.edits)
-    proof = "proven cheapest" if repair.optimal else f"at least {repair.bound}"
+    proven = "proven next" if rank else "proven cheapest"
+    proof = proven if repair.optimal else f"at least {repair.bound}"
     removes = f"; removes {', '.join(repair.removes)}" if repair.removes else ""
     return f"{count_of(len(repair.edits), 'edit')}, cost {repair.cost}, {proof}: {edits}{removes}"
 

@@ -1,4 +1,4 @@
-"""What takes findings out of the count in a run of `check`: suppressions and the baseline."""
+"""What takes findings out of the count in a run: suppressions and the baseline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kvsolve.settings.baseline import Baseline
     from kvsolve.settings.suppress import Suppressor
 
-__all__ = ["Sieve"]
+__all__ = ["Sieve", "baseline_for", "tell_suppressed"]
 
 _MARK = "kvsolve"
 
@@ -27,13 +27,12 @@ class Sieve:
     """Marks what is suppressed in one answer after the other.
 
     Args:
-        baseline: A file of findings that do not count, None where there is none.
-        write: Where to write the findings of this run as a new one, None for nowhere.
+        baseline: The findings that do not count, None where there are none.
+        write: The findings of this run are to be the baseline.
     """
 
-    def __init__(self, baseline: str | None, write: str | None) -> None:
-        self._baseline = _baseline(baseline, write)
-        self._write = write is not None
+    def __init__(self, baseline: Baseline | None = None, write: bool = False) -> None:
+        self._baseline, self._write = baseline, write
         self._suppressor: Suppressor | None = None
         self._read: set[str] = set()
 
@@ -87,7 +86,16 @@ class Sieve:
         return tuple(self._suppressor.unused()) if self._suppressor else ()
 
 
-def _baseline(path: str | None, write: str | None) -> Baseline | None:
+def baseline_for(path: str | None, write: str | None = None) -> Baseline | None:
+    """The baseline of a run.
+
+    Args:
+        path: A file of findings that do not count, None where there is none.
+        write: Where to write the findings of this run as a new one, None for nowhere.
+
+    Raises:
+        KvsolveError: It cannot be read, or not be written.
+    """
     if write is None and path is None:
         return None
     from kvsolve.settings.baseline import Baseline, read_baseline
@@ -98,3 +106,11 @@ def _baseline(path: str | None, write: str | None) -> Baseline | None:
         return made
     assert path is not None
     return read_baseline(path)
+
+
+def tell_suppressed(result: CheckResult, place: str = "") -> None:
+    """Say on stderr what stays, and why."""
+    for finding in result.errors:
+        if finding.suppressed:
+            why = finding.suppressed.reason
+            print(f"{place}{finding.code} stays, it is suppressed: {why}", file=sys.stderr)

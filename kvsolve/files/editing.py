@@ -7,11 +7,12 @@ and a new one stands behind the last one, set out as that is. Whatever else is i
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.files.found import COMPOSED
-from kvsolve.files.pairs import beside_pair, pair_at, without_pair
-from kvsolve.files.writing_words import CannotEditError, written
+from kvsolve.files.pairs import beside_pair, pair_at, pair_text, without_pair
+from kvsolve.files.writing_words import CannotEditError, mapped, written
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,8 +25,10 @@ __all__ = [
     "Insert",
     "Operation",
     "Replace",
+    "Rewrite",
     "TextEdit",
     "carried_out",
+    "moved",
     "text_edits",
 ]
 
@@ -33,6 +36,7 @@ _CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*")
 _SPACE = re.compile(r"\s+")
 _BEFORE = re.compile(r"(?:[ \t]*\\\r?\n[ \t]*|\s+)\Z")
 _KEY = re.compile(r"(['\"]?)[\w-]+\1")
+_COLON = re.compile(r"[ \t]*:[ \t]+")
 _COMMA = re.compile(r"[\s\\]*,[\s\\]*")
 
 
@@ -65,21 +69,37 @@ class Insert(NamedTuple):
     words: tuple[str, ...]
 
 
-Operation = Replace | Delete | Insert
+class Rewrite(NamedTuple):
+    """Another option, its values included, for the one of a mapping that these words are."""
+
+    at: int
+    width: int
+    words: tuple[str, ...]
+
+
+Operation = Replace | Delete | Insert | Rewrite
 
 
 def carried_out(words: Sequence[str], operations: Sequence[Operation]) -> list[str]:
     """The words of a command after some operations."""
-    slots: list[list[str]] = [[word] for word in words]
+    return [word for word, _ in moved(words, operations)]
+
+
+def moved(words: Sequence[str], operations: Sequence[Operation]) -> list[tuple[str, int]]:
+    """The same, each with its position before; -1 where it was not there."""
+    slots: list[list[tuple[str, int]]] = [[(word, at)] for at, word in enumerate(words)]
     for operation in operations:
         if isinstance(operation, Replace):
-            slots[operation.at][0] = operation.text
-        elif isinstance(operation, Delete):
+            was = slots[operation.at][0]
+            slots[operation.at][0] = was if was[0] == operation.text else (operation.text, -1)
+        elif isinstance(operation, Insert):
+            slots[operation.after] += [(word, -1) for word in operation.words]
+        else:
             for at in range(operation.at, operation.at + operation.width):
                 slots[at] = slots[at][1:]
-        else:
-            slots[operation.after] += operation.words
-    return [word for slot in slots for word in slot]
+            if isinstance(operation, Rewrite):
+                slots[operation.at][:0] = [(word, -1) for word in operation.words]
+    return [pair for slot in slots for pair in slot]
 
 
 def text_edits(
@@ -91,8 +111,29 @@ def text_edits(
         CannotEditError: One of them is not safe.
     """
     editor = _Editor(document, found)
-    edits = [edit for operation in operations for edit in editor.edits(operation)]
+    edits = [
+        edit
+        for operation in _side_by_side(operations, found.tokens)
+        for edit in editor.edits(operation)
+    ]
     return tuple(_merged(sorted(edits)))
+
+
+def _side_by_side(operations: Sequence[Operation], tokens: Sequence[Token]) -> Iterator[Operation]:
+    """The operations, options that go side by side as one."""
+    deletions = sorted(o for o in operations if isinstance(o, Delete))
+    last: Delete | None = None
+    for deletion in deletions:
+        listed = tokens[deletion.at].layout.kind not in ("map", "pairs")
+        if last is not None and listed and last.at + last.width == deletion.at:
+            last = Delete(last.at, last.width + deletion.width)
+            continue
+        if last is not None:
+            yield last
+        last = deletion
+    if last is not None:
+        yield last
+    yield from (o for o in operations if not isinstance(o, Delete))
 
 
 def _merged(edits: list[TextEdit]) -> Iterator[TextEdit]:
@@ -124,6 +165,8 @@ class _Editor:
             yield from self._delete(operation)
         elif isinstance(operation, Insert):
             yield self._insert(operation)
+        elif isinstance(operation, Rewrite):
+            yield self._rewrite(operation)
         elif operation.text != self.tokens[operation.at].text:
             yield self._replace(operation)
 
@@ -137,10 +180,46 @@ class _Editor:
         return token
 
     def _replace(self, operation: Replace) -> TextEdit:
+        part = self._part(self.tokens[operation.at], operation.text)
+        if part is not None:
+            return part
         token = self._editable(operation.at)
         if token.layout.kind in ("map", "pairs") and operation.text.startswith("--"):
             return self._rename(token, operation.text)
         return TextEdit(token.start, token.end, written(operation.text, token))
+
+    def _part(self, token: Token, text: str) -> TextEdit | None:
+        """The name alone, or the value within its own quotes, of an option written with ``=``."""
+        name, equals, value = text.partition("=")
+        old, _, before = token.text.partition("=")
+        if not equals or not name.startswith("--") or token.end <= token.start:
+            return None
+        start = token.start + (self.text[token.start] in "'\"")
+        head = f"{old}="
+        if not self.text.startswith(head, start) or token.locked not in ("", token.unknown):
+            return None
+        if value == before:
+            return TextEdit(start, start + len(old), name)
+        quote = self.text[start + len(head) : start + len(head) + 1]
+        quoted = start == token.start and not token.locked and quote in ("'", '"')
+        if name != old or not quoted or token.end != start + len(head) + len(before) + 2:
+            return None
+        inside = token._replace(quote="in")
+        return TextEdit(token.end - len(before) - 1, token.end - 1, written(value, inside))
+
+    def _rewrite(self, operation: Rewrite) -> TextEdit:
+        """Another option in the place of one of a mapping or a program, in its own quotes."""
+        token = self._editable(operation.at)
+        words = operation.words
+        if token.layout.kind == "pairs":
+            return TextEdit(token.start, token.reach, pair_text(token, words))
+        key = self._rename(token, words[0])
+        rest = self.tokens[operation.at : operation.at + operation.width]
+        colon = _COLON.match(self.text, key.end)
+        if colon is None or any(other.locked for other in rest):
+            raise CannotEditError(f"{token.text} is left alone: it is a key of a mapping")
+        text = key.text + colon.group() + mapped(words[1:], token)
+        return TextEdit(token.start, max(other.end for other in rest), text)
 
     def _rename(self, token: Token, option: str) -> TextEdit:
         """Another name for an option of a mapping, in its own quotes."""
@@ -161,6 +240,11 @@ class _Editor:
             else:
                 yield TextEdit(*without_pair(self.text, key), "")
             return
+        if kind in ("shell", "flow"):
+            edit = self._first_of_line(at, end - 1)
+            if edit is not None:
+                yield edit
+                return
         while at < end:
             token = self._editable(at, goes=True)
             if token.layout.kind == "block":
@@ -188,7 +272,25 @@ class _Editor:
         after = self._neighbour(at, 1)
         if after is not None and self._is_gap(token.end, after.start, token):
             return TextEdit(token.start, after.start, "")
+        if token.layout.kind == "shell":  # what stands beside it comes from somewhere else
+            gap = _BEFORE.search(self.text, max(token.start - 200, 0), token.start)
+            if gap and self.text[token.end : token.end + 1].strip() == "":
+                return TextEdit(gap.start(), token.end, "")
         return TextEdit(token.start, token.end, "")
+
+    def _first_of_line(self, at: int, last: int) -> TextEdit | None:
+        """Words that begin a line which others end: these take their place."""
+        words = [self._editable(place, goes=True) for place in range(at, last + 1)]
+        before, after = self._neighbour(at, -1), self._neighbour(last, 1)
+        if before is None or after is None:
+            return None
+        around = [before, *words, after]
+        gaps = [(a.end, b.start) for a, b in pairwise(around)]
+        sound = all(a <= b and self._is_gap(a, b, words[0]) for a, b in gaps)
+        broken = ["\n" in self.text[a:b] for a, b in gaps]
+        if not sound or not broken[0] or broken[-1]:
+            return None
+        return TextEdit(words[0].start, after.start, "")
 
     def _neighbour(self, at: int, step: int) -> Token | None:
         """The next word in this direction that stands beside it in the file."""
@@ -285,7 +387,4 @@ class _Editor:
         key, equals, attached = key.partition("=")
         key = key.replace("-", "_") if anchor.layout.keys == "_" else key
         values = [attached] if equals else list(words[1:])
-        plain = anchor._replace(quote="")
-        texts = [written(value, plain) for value in values]
-        value = "true" if not texts else texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-        yield f"{' ' * anchor.layout.column}{key}: {value}"
+        yield f"{' ' * anchor.layout.column}{key}: {mapped(values, anchor)}"

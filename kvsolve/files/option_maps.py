@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kvsolve.files.unknown import Unknowns
     from kvsolve.files.yaml_nodes import Node
 
-__all__ = ["OptionMapReader", "are_options"]
+__all__ = ["OptionMapReader", "are_of_others", "are_options"]
 
 _RECIPE = "sglang_config"
 _MODELS = frozenset({"model-path", "model"})
@@ -73,9 +73,14 @@ def _takes_many(name: str) -> bool:
     return name in _names()[2]
 
 
+def are_of_others(names: Sequence[str]) -> bool:
+    """Whether names, joined with dashes, hold an option of another engine."""
+    return not _OTHERS.isdisjoint(names)
+
+
 def are_options(names: Sequence[str]) -> bool:
     """Whether names, joined with dashes, are for the most part SGLang's options."""
-    if not _SIGNS.intersection(names) or _OTHERS.intersection(names):
+    if not _SIGNS.intersection(names) or are_of_others(names):
         return False
     known = _names()[0]
     return sum(name in known for name in names) >= _KNOWN_SHARE * len(names)

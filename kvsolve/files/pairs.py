@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kvsolve.files.found import Token
 
-__all__ = ["beside_pair", "pair_at", "without_pair"]
+__all__ = ["beside_pair", "pair_at", "pair_text", "without_pair"]
 
 _REST = re.compile(r"[ \t]*(,?)[ \t]*(?:#[^\n]*?)?\r?")
 _COMMA_BEFORE = re.compile(r",\s*\Z")
@@ -53,7 +53,7 @@ def beside_pair(text: str, pair: Token, words: Sequence[str], newline: str) -> t
         words: The new option and its values.
         newline: The file's line end.
     """
-    new = _pair(pair, words)
+    new = pair_text(pair, words)
     first, last = _lines(text, pair)
     indent = text[first : pair.start]
     rest = _REST.fullmatch(text, pair.reach, last)
@@ -71,7 +71,13 @@ def _lines(text: str, pair: Token) -> tuple[int, int]:
     return text.rfind("\n", 0, pair.start) + 1, len(text) if last < 0 else last
 
 
-def _pair(like: Token, words: Sequence[str]) -> str:
+def pair_text(like: Token, words: Sequence[str]) -> str:
+    """An option, name and values, as it is written where another one stands.
+
+    Args:
+        like: The other one.
+        words: The option and its values.
+    """
     name = words[0].removeprefix("--")
     if "-" not in like.layout.keys:
         name = name.replace("-", "_")

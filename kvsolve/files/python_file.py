@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 from kvsolve.files.assembly import command_of_launch, shared_locked, token_of
 from kvsolve.files.found import FileError, FoundCommand, Layout, Token, Unresolved
 from kvsolve.files.launches import is_launch, mentions_launch
-from kvsolve.files.option_maps import are_options
+from kvsolve.files.option_maps import are_of_others, are_options
 from kvsolve.files.python_strings import literal_strand
 from kvsolve.files.shell import ShellTextError, launches_in
 from kvsolve.files.shell_values import Field
 from kvsolve.files.strand import Strand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kvsolve.files.found import Document
     from kvsolve.files.unknown import Unknowns
@@ -128,7 +128,7 @@ class _PythonReader:
         """Options by name: keywords of the engine's constructor, or a dictionary of them."""
         pairs = list(_named(node))
         names = [name.replace("_", "-") for name, _, _ in pairs]
-        if not pairs or not are_options(names) or not _MODELS.intersection(names):
+        if not pairs or not _is_server(node, names):
             return
         start, _ = self._span(node)
         group = self.strand.at[start]
@@ -225,6 +225,13 @@ def _named(node: ast.Dict | ast.Call) -> Iterator[tuple[str, ast.AST, ast.expr]]
         for keyword in node.keywords:
             if keyword.arg is not None:
                 yield keyword.arg, keyword, keyword.value
+
+
+def _is_server(node: ast.Dict | ast.Call, names: Sequence[str]) -> bool:
+    """Whether options by name are a server's; a constructor's may have names nobody knows."""
+    if isinstance(node, ast.Call) and "model-path" in names:
+        return not are_of_others(names)
+    return are_options(names) and not _MODELS.isdisjoint(names)
 
 
 def _joined_with(name: str) -> str:

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 from kvsolve.errors import KvsolveError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kvsolve.files.found import Token
 
-__all__ = ["CannotEditError", "python_literal", "written"]
+__all__ = ["CannotEditError", "mapped", "python_literal", "written"]
 
 _SAFE = re.compile(r"[\w./:,@%+=-]+", re.ASCII)
 _PLAIN = re.compile(r"(?:--?[A-Za-z]|[A-Za-z_./])[\w./@%+,=-]*(?::[\w./@%+,=-]+)*", re.ASCII)
@@ -51,6 +53,13 @@ def written(text: str, like: Token, *, value: bool = True) -> str:
     if kind == "map":
         return _value(text, quote) if value else text
     return _yaml(text, quote)
+
+
+def mapped(values: Sequence[str], like: Token) -> str:
+    """The values of an option in a mapping: ``true`` for none, a list for several."""
+    plain = like._replace(quote="")
+    texts = [written(value, plain) for value in values]
+    return "true" if not texts else texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def _shell(text: str, quote: str, nested: bool) -> str:

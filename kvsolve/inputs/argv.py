@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +28,7 @@ __all__ = ["Given", "ParsedCommand", "parse_argv"]
 TRUE_WORDS = frozenset({"true", "1", "yes", "y"})
 """What upstream reads as true in an environment variable, in lower case."""
 
+_NAME = re.compile(r"-{1,2}[A-Za-z][\w-]*", re.ASCII)
 _LEVELS = ("INFO", "WARNING", "ERROR", "DEBUG", "CRITICAL", "FATAL", "WARN", "NOTSET")
 
 
@@ -148,11 +150,17 @@ def _settled_problems(
                 problem = replace(problem, values=tuple(rest))
             elif found:
                 continue
-        elif found and problem.kind != "unknown":
+        elif found and not _is_named(problem):
             strays += found
             continue
         kept.append(problem)
     return kept, tuple(strays)
+
+
+def _is_named(problem: ParseProblem) -> bool:
+    """Whether the parser refuses an option by its name alone, which has no part that is unknown."""
+    by_name = problem.kind in ("unknown", "ambiguous")
+    return by_name and _NAME.fullmatch(problem.spelling) is not None
 
 
 def _true_variables(table: FlagTable, env: Mapping[str, str] | None) -> frozenset[str]:

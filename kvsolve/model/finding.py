@@ -215,7 +215,7 @@ class CheckResult:
     Attributes:
         argv: The command's tokens after the program, secrets redacted.
         sglang: Release judged.
-        sglang_from: ``option``, ``image`` or ``newest``.
+        sglang_from: ``option``, ``settings``, ``image`` or ``newest``.
         facts: ``gpu``, ``gpus``, ``model``, ``model_from``.
         judged_to: Last stage judged.
         verdict: What is known.

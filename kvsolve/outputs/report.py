@@ -24,6 +24,7 @@ __all__ = [
     "Unused",
     "identity_of",
     "relative",
+    "subject_of",
     "told_problem",
     "told_unused",
 ]
@@ -227,7 +228,7 @@ class Identities:
 
     def of(self, file: str, finding: Finding) -> str:
         """The name of the next finding of a file."""
-        return self.name(file, finding.code, *_subject(finding))
+        return self.name(file, finding.code, *subject_of(finding))
 
     def name(self, file: str, *subject: str) -> str:
         """The name of the next thing of a file that is about a subject."""
@@ -245,7 +246,7 @@ def relative(file: str, root: str | None = None) -> str:
     return path.replace(os.sep, "/")
 
 
-def _subject(finding: Finding) -> tuple[str, ...]:
+def subject_of(finding: Finding) -> tuple[str, ...]:
     """What a finding is about, apart from its code: what tells it from another of the same code."""
     if finding.dest:
         return (finding.dest,)

@@ -1,0 +1,100 @@
+"""Repairs that leave alone what only suppressed findings ask for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kvsolve.answers.asking import hider, session
+from kvsolve.answers.operations import edited_request
+from kvsolve.errors import KvsolveError
+from kvsolve.files.editing import CannotEditError
+from kvsolve.outputs.report import subject_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kvsolve.answers.repair import Fix
+    from kvsolve.model.edit import Repair
+    from kvsolve.model.finding import CheckResult, Finding
+    from kvsolve.session import Question
+
+__all__ = ["left_after", "spared", "wanting"]
+
+Name = tuple[str, ...]
+
+
+def wanting(result: CheckResult) -> bool:
+    """Whether something is refused that nobody suppressed."""
+    return any(not finding.suppressed for finding in result.errors)
+
+
+def spared(question: Question, answer: Fix) -> Fix:
+    """The answer, its repairs without the edits that all but suppressed findings do without.
+
+    The search knows of no suppressions, so of what is left nothing is proven.
+
+    Args:
+        question: The command.
+        answer: Its repairs; the findings of its result say what is suppressed.
+    """
+    kept = {_name(finding) for finding in answer.result.errors if finding.suppressed}
+    if not kept or not answer.repairs:
+        return answer
+    found = {frozenset(r.edits): r for r in _pruned(question, answer.repairs, kept)}
+    repairs = sorted(found.values(), key=lambda repair: repair.cost)
+    return replace(answer, repairs=tuple(repairs), bound=repairs[0].bound)
+
+
+def left_after(question: Question, repair: Repair, result: CheckResult) -> tuple[str, ...]:
+    """Codes of what is refused after a repair and is not suppressed before it.
+
+    Args:
+        question: The command, for all GPUs and models that it may run with.
+        repair: What to do to it.
+        result: What a check says of the command as it is.
+
+    Raises:
+        CannotEditError: The command's words do not hold what is to be changed.
+    """
+    kept = {_name(finding) for finding in result.errors if finding.suppressed}
+    after = session().judge(_edited(question, repair))
+    return tuple(f.code for f in after.errors if _name(f) not in kept)
+
+
+def _name(finding: Finding) -> Name:
+    return finding.code, *subject_of(finding)
+
+
+def _edited(question: Question, repair: Repair) -> Question:
+    return session().ask(edited_request(question, repair))
+
+
+def _pruned(question: Question, repairs: Iterable[Repair], kept: set[Name]) -> Iterator[Repair]:
+    for repair in repairs:
+        try:
+            yield _without_needless(question, repair, kept)
+        except CannotEditError:  # an edit is none of the command's own words
+            yield replace(repair, optimal=False, bound=1)
+
+
+def _without_needless(question: Question, repair: Repair, kept: set[Name]) -> Repair:
+    """The repair without each edit, one after the other, that only what is kept asks for."""
+    best = replace(repair, bound=1, optimal=False)
+    for edit in repair.edits:
+        edits = tuple(other for other in best.edits if other is not edit)
+        fewer = replace(best, edits=edits, cost=sum(other.cost for other in edits))
+        if edits and _is_enough(question, fewer, kept):
+            best = fewer
+    made = _edited(question, best)
+    left = {finding.code for finding in session().judge(made).errors}
+    removes = tuple(code for code in best.removes if code not in left)
+    return replace(best, argv=hider(made).argv(made.argv), removes=removes)
+
+
+def _is_enough(question: Question, repair: Repair, kept: set[Name]) -> bool:
+    try:
+        made = _edited(question, repair)
+    except KvsolveError:
+        return False
+    return kept.issuperset(_name(finding) for finding in session().judge(made).errors)
