@@ -16,7 +16,14 @@ if TYPE_CHECKING:
 
 __all__ = ["package_facts", "package_spec"]
 
-DTYPES = ("bfloat16", "float16", "float32")
+DTYPES = (
+    "bfloat16",
+    "float16",
+    "float32",
+    "float8_e4m3fn",
+    "float8_e4m3fnuz",
+    "float8_e5m2",
+)
 BUILDS = {"cuda": "+cu130", "hip": "+rocm7.0", "cpu": "+cpu"}
 
 

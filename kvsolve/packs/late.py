@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-__all__ = ["CuratedError", "confirmed", "late_steps", "read_curated"]
+__all__ = ["CuratedError", "by_stage", "confirmed", "late_steps", "read_curated"]
 
 
 class CuratedError(KvsolveError):
@@ -111,6 +111,40 @@ def late_steps(program: Program, files: list[Path]) -> tuple[Step, ...]:
         if isinstance(step, Let):
             versions[step.name] = versions.get(step.name, 0) + 1
     return tuple(steps)
+
+
+def by_stage(read: tuple[Step, ...], late: tuple[Step, ...]) -> tuple[Step, ...]:
+    """The steps of a program in the order of a start-up.
+
+    What was read of a later stage stands among the curated entries: behind their names, at its
+    stage. At stage ``load`` it comes before theirs, which need what a model's class needs too; at
+    the stages behind it, theirs come first, since they name the first thing that breaks there.
+
+    Args:
+        read: The program that was read, its refusals past argument resolution last.
+        late: What :func:`late_steps` adds.
+    """
+    at = next((n for n, step in enumerate(read) if _is_behind_load(step)), len(read))
+    stages = list(_stages(late))
+    merged: list[Step] = []
+    for stage in STAGES:
+        merged += [step for step, own in zip(late, stages, strict=True) if own == stage]
+        merged += [s for s in read[at:] if isinstance(s, Refuse) and s.stage == stage]
+    return (*read[:at], *merged)
+
+
+def _is_behind_load(step: Step) -> bool:
+    return isinstance(step, Refuse) and STAGES.index(step.stage) > STAGES.index("load")
+
+
+def _stages(late: tuple[Step, ...]) -> Iterator[str]:
+    """The stage of each step; a name belongs to the entry behind it."""
+    following = "load"
+    found: list[str] = []
+    for step in reversed(late):
+        following = step.stage if isinstance(step, Refuse) else following
+        found.append(following)
+    return reversed(found)
 
 
 def _rows(path: Path) -> Iterator[_Row]:

@@ -181,16 +181,16 @@ class Pack:
 
 
 def read_full_program(release: str) -> Any:
-    """The program file of a release with the curated late entries appended."""
+    """The program file of a release with the curated late entries among its later stages."""
     from kvsolve.model.program import load_program
-    from kvsolve.packs.late import late_steps
+    from kvsolve.packs.late import by_stage, late_steps
 
     root = constraints_directory() / "sglang"
     path = root / "program" / f"{release}.jsonl"
     with open(path, encoding="utf-8") as handle:
         program = load_program(handle, path.name)
     late = late_steps(program, sorted(root.glob("7[0-9]-*.toml")))
-    return replace(program, steps=(*program.steps, *late))
+    return replace(program, steps=by_stage(program.steps, late))
 
 
 @lru_cache(maxsize=1)

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
-    from kvsolve.upstream.source import SourceTree
+    from kvsolve.upstream.reader.modules import Tree
 
 __all__ = ["entry_statements", "late_words", "write_late_words"]
 
 _TOKEN = re.compile(r"[a-z0-9]+")
 
 
-def write_late_words(tree: SourceTree, root: Path) -> Path:
+def write_late_words(tree: Tree, root: Path) -> Path:
     """Write ``words/<release>.json`` beside the curated files, the same bytes every time."""
     found = late_words(tree, root)
     path = root / "words" / f"{tree.release}.json"
@@ -37,7 +37,7 @@ def write_late_words(tree: SourceTree, root: Path) -> Path:
     return path
 
 
-def late_words(tree: SourceTree, root: Path) -> dict[str, tuple[str, ...]]:
+def late_words(tree: Tree, root: Path) -> dict[str, tuple[str, ...]]:
     """Code -> hashes of the message, for the entries that hold in a release.
 
     An entry whose function or message is not found is left out.
@@ -53,7 +53,7 @@ def late_words(tree: SourceTree, root: Path) -> dict[str, tuple[str, ...]]:
 
 
 def entry_statements(
-    tree: SourceTree, root: Path
+    tree: Tree, root: Path
 ) -> Iterator[tuple[str, Mapping[str, Any], ast.Raise | ast.Assert]]:
     """File, entry and raise or assert statement, for the entries that hold in a release.
 
@@ -67,7 +67,7 @@ def entry_statements(
             yield file, entries[number], functions[at].statements[place]
 
 
-def _by_place(tree: SourceTree, root: Path) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
+def _by_place(tree: Tree, root: Path) -> dict[tuple[str, str], list[Mapping[str, Any]]]:
     """The entries that hold in a release, by file and function."""
     by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for path in sorted(root.glob("7[0-9]-*.toml")):
@@ -86,7 +86,7 @@ class _Function:
     cases: tuple[ast.Constant, ...]
 
 
-def _read(tree: SourceTree, path: str, symbol: str) -> Iterator[_Function]:
+def _read(tree: Tree, path: str, symbol: str) -> Iterator[_Function]:
     """The functions that a symbol names; a file may define one twice."""
     if not tree.exists(path):
         return

@@ -65,7 +65,7 @@ def _of_text(run: Run, owner: str, name: str, default: Value) -> Value:
         if name == "name":
             return member[1]
         if name == "value":
-            return owner
+            return classes.held(run, *member) if run.wary else owner
         method = classes.method(run, member[0], name)
         if method is not None:
             return classes.bind(run, method, owner, member[0])
@@ -164,7 +164,10 @@ def _of_object(run: Run, owner: HeapRef, name: str, default: Value) -> Value:
     method = classes.method(run, payload.cls, name)
     if method is not None:
         return classes.bind(run, method, owner, payload.cls)
-    return _or(classes.attribute(run, payload.cls, name), default, f"{payload.cls.name}.{name}")
+    found = classes.attribute(run, payload.cls, name)
+    if run.wary and (default is not ABSENT or classes.stores(run, payload.cls, name)):
+        return run.unknown()
+    return _or(found, default, f"{payload.cls.name}.{name}")
 
 
 def _of_union(run: Run, owner: Union, name: str, default: Value) -> Value:
@@ -204,7 +207,7 @@ def _of_term(run: Run, owner: Expr, name: str, default: Value) -> Value:
     if default is not ABSENT:
         return _with_default(run, owner, name, default)
     if name == "value":
-        return owner
+        return _values(run, owner) if run.wary and cls is not None else owner
     if name.startswith("__"):
         return raw("opaque", f"{name} of an object")
     dotted = _dotted(owner, name)
@@ -213,6 +216,19 @@ def _of_term(run: Run, owner: Expr, name: str, default: Value) -> Value:
     if owner.op == "opaque":
         return External(f"{owner.args[0]}.{name}")
     return node("attr", owner, name)
+
+
+def _values(run: Run, operand: Operand) -> Operand:
+    """What the members hold that a term chooses among."""
+    if isinstance(operand, Expr):
+        if operand.op != "if":
+            return run.unknown()
+        test = run.assumed.condition(operand.args[0])
+        if not isinstance(test, Expr):
+            return _values(run, operand.args[1 if test else 2])
+        return if_(test, *(_values(run, part) for part in operand.args[1:]))
+    member = run.enums.get(str(operand))
+    return operand if member is None else classes.held(run, *member)
 
 
 def _with_default(run: Run, owner: Expr, name: str, default: Value) -> Value:

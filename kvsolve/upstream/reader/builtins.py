@@ -21,6 +21,7 @@ from kvsolve.upstream.reader import (
     classes,
     expressions,
     iteration,
+    operators,
     statements,
 )
 from kvsolve.upstream.reader.state import Instance, Sequence, Table, merge_values
@@ -246,6 +247,8 @@ def _hasattr(run: Run, args: Args, kwargs: Kwargs) -> Value:
     owner, name = args
     if isinstance(owner, ConfigObject):
         return True
+    if run.wary and (operators.unsaid(run, owner) or isinstance(owner, HeapRef)):
+        return run.unknown()
     if isinstance(owner, Expr):
         return node("hasattr", owner, name)
     if isinstance(owner, Union):
@@ -280,6 +283,8 @@ def _type_name(kind: Value) -> str:
 
 
 def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
+    if run.wary and operators.unsaid(run, value):
+        return run.unknown()
     if isinstance(value, Union):
         return node(
             "if", value.test, _is_of(run, value.then, kinds), _is_of(run, value.other, kinds)

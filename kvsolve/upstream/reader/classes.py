@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Expr, Operand, node, raw
+from kvsolve.model.expression import Expr, Operand, if_, node, raw
 from kvsolve.upstream.reader import calls, expressions, iteration, statements
 from kvsolve.upstream.reader.state import Instance, merge_values
 from kvsolve.upstream.reader.values import (
@@ -32,10 +32,12 @@ __all__ = [
     "decorators",
     "enum_kind",
     "field_names",
+    "held",
     "is_property",
     "lineage",
     "member_named",
     "method",
+    "stores",
 ]
 
 _ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"})
@@ -222,13 +224,44 @@ def _enum_of_value(run: Run, cls: ClassValue, kind: str, value: Value) -> Value:
 def _plain_member(run: Run, cls: ClassValue, value: Operand) -> Value:
     """The member of an enumeration that holds a value."""
     rows: list[Operand] = []
+    told = run.wary and isinstance(value, Expr)
+    member: Operand = _missing(run, cls) if told else None
     for name in iteration.enum_members(cls):
         tree = next(t for s in cls.node.body if (t := _assigned(s, name)) is not None)
         held = expressions.evaluate(run, tree, Frame(cls.module, owner=cls))
         if _is_auto(tree) or isinstance(held, Expr) or not is_operand(held):
             raise Unreadable(f"{cls.name} of a value")
         rows += [held, True, run.operand(attribute(run, cls, name))]
+        member = if_(node("eq", value, held), rows[-1], member)
+    if told:
+        return member
     return node("item", raw("table", *rows), value)
+
+
+def held(run: Run, cls: ClassValue, name: str) -> Operand:
+    """What a member of an enumeration holds; the member itself where it is numbered by Python."""
+    tree = next((t for s in cls.node.body if (t := _assigned(s, name)) is not None), None)
+    if tree is None or _is_auto(tree):
+        return f"{cls.name}.{name}"
+    return run.operand(expressions.evaluate(run, tree, Frame(cls.module, owner=cls)))
+
+
+def stores(run: Run, cls: ClassValue, name: str) -> bool:
+    """Whether some method of a class or its bases stores an attribute in its objects."""
+    for part in ast.walk(cls.node):
+        if isinstance(part, ast.Attribute) and part.attr == name:
+            if isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
+                return True
+    return any(stores(run, base, name) for base in bases(run, cls))
+
+
+def _missing(run: Run, cls: ClassValue) -> Operand:
+    """The member that an enumeration gives for a value that none of its members holds."""
+    given = method(run, cls, "_missing_")
+    returned = given.node.body[-1] if given is not None else None  # type: ignore[index]
+    if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Attribute):
+        return run.operand(attribute(run, cls, returned.value.attr))
+    return raw("crash", "ValueError")
 
 
 def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, ClassValue]]:

@@ -78,6 +78,8 @@ def truth(run: Run, value: Value) -> Operand:
         return node("if", value.test, truth(run, value.then), truth(run, value.other))
     if isinstance(value, (tuple, range)):
         return len(value) > 0
+    if run.wary and operators.unsaid(run, value):
+        return run.unknown()
     return bool(value) if is_constant(value) else True
 
 

@@ -8,6 +8,7 @@ exact, short, and can be made safe to evaluate; the others are told by :attr:`La
 
 from __future__ import annotations
 
+import ast
 import hashlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from kvsolve.upstream.reader import special
 from kvsolve.upstream.reader.bags import WIDTHS, bag_of, width
 from kvsolve.upstream.reader.fingerprint import canonical
 from kvsolve.upstream.reader.log import weight
-from kvsolve.upstream.reader.safety import plain, safe_guard
+from kvsolve.upstream.reader.safety import plain, safe_guard, tight
 from kvsolve.upstream.reader.values import (
     Dead,
     FunctionValue,
@@ -37,10 +38,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Later", "read_later"]
 
+_BELOW = "sglang/srt/"
 _LONGEST = 160
 _FOLLOWED = 4_000
 _KEY = 12
-_RANK = ("", "model", "opaque", "exact")
+_RANK = ("", "never", "model", "opaque", "exact")
 _UNKNOWN = frozenset(
     ["opaque", "crash", "helper", "var", "any", "collect", "env", "env_is_set", "isinstance"]
 )
@@ -58,19 +60,31 @@ class Later:
 
     Attributes:
         skip: Whether a premise and guard have an entry already that was written by hand.
+        by_hand: File and line of statements that entries written by hand stand for.
+        wary: Whether only statements of upstream are taken up, and what was not followed counts
+            as unknown in every question; see :attr:`Run.wary`.
         told: File and line of every statement met (as a traceback names it), with what its
-            guards are (``exact``, ``opaque``, or ``model`` where no flag takes part), and stage.
+            guards are (``exact``, ``opaque``, ``model`` where no flag takes part, or ``never``
+            where none ever holds), and stage.
     """
 
     run: Run
     skip: Callable[[Operand, Operand], bool] = lambda premise, guard: False
+    by_hand: frozenset[tuple[str, int]] = frozenset()
+    wary: bool = False
     told: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+    _lines: dict[str, frozenset[int]] = field(default_factory=dict)
     _premises: dict[tuple[Place, str, Operand, tuple[str, ...], str], list[Operand]] = field(
         default_factory=dict
     )
 
     def read(
-        self, stage: str, premise: Operand, action: Callable[[], Value], unread: tuple[str, ...]
+        self,
+        stage: str,
+        premise: Operand,
+        action: Callable[[], Value],
+        unread: tuple[str, ...],
+        within: tuple[str, ...] = ("",),
     ) -> None:
         """Read something under a premise, and take up what it refuses.
 
@@ -79,27 +93,33 @@ class Later:
             premise: When upstream comes here at all.
             action: Reads, in the run that this belongs to.
             unread: Prefixes of modules that are not entered.
+            within: Beginnings of ``file:symbol``; what other functions refuse is left alone.
         """
         run = self.run
         mark, gaps, depth, before = len(run.log.steps), len(run.gaps), run.depth(), run.state
         run.state = dict(before)
         run.quiet += 1
-        run.unread, run.lost = unread, None
+        run.unread, run.lost, run.wary = unread, None, self.wary
+        run.held = set()
         try:
             action()
         except (Dead, Unreadable, RecursionError):
             run.restore(depth)
         finally:
             run.quiet -= 1
-            run.unread = ()
+            run.unread, run.wary = (), False
             run.state = before
             del run.gaps[gaps:]
         new = run.log.steps[mark:]
         followed = len(new) if run.lost is None else run.lost - mark
         run.log.rollback(mark)
         local = {step.name for step in new if isinstance(step, (Let, Set))}
+        for at in sorted(run.held):
+            self.told.setdefault(at, ("never", stage))
         for number, step in enumerate(new):
-            if isinstance(step, Refuse):
+            if not isinstance(step, Refuse) or (self.wary and not self._is_said(step)):
+                continue
+            if f"{step.place.file}:{step.place.symbol}".startswith(within):
                 self._take(step, stage, premise, local, followed=number < followed)
 
     def _take(
@@ -107,13 +127,38 @@ class Later:
     ) -> None:
         at = (step.place.file, step.place.line)
         guard = self._exact(step.when, local) if followed else None
-        kind = "opaque" if guard is None else "exact" if self._asks_flags(guard) else "model"
+        if guard is False:
+            self.told.setdefault(at, ("never", stage))
+            return
+        if guard is True and self.wary:
+            guard = None  # nothing that is known decides it
+        asks = guard is not None and (self._asks_flags(guard) or self._chosen(premise))
+        kind = "opaque" if guard is None else "exact" if asks else "model"
         known = self.told.get(at, ("", ""))[0]
         self.told[at] = (max(kind, known, key=_RANK.index), stage)
-        if kind == "exact" and guard is not None and not self.skip(premise, guard):
+        if kind == "exact" and guard is not None and not self._has_entry(at, premise, guard):
             place = Place(step.place.file, step.place.symbol, step.place.line, step.place.symbol)
             key = (place, step.raises, guard, step.words, stage)
             self._premises.setdefault(key, []).append(premise)
+
+    def _has_entry(self, at: tuple[str, int], premise: Operand, guard: Operand) -> bool:
+        return at in self.by_hand or self.skip(premise, guard)
+
+    def _is_said(self, step: Refuse) -> bool:
+        """Whether upstream says so itself, with a statement; nothing is a crash of the reader's."""
+        tree = self.run.tree
+        path = step.place.file if tree.exists(step.place.file) else f"{_BELOW}{step.place.file}"
+        if path not in self._lines:
+            found = ast.walk(tree.parse(path))
+            said = [n for n in found if isinstance(n, (ast.Raise, ast.Assert))]
+            self._lines[path] = frozenset(
+                n.test.lineno if isinstance(n, ast.Assert) else n.lineno for n in said
+            )
+        return step.place.line in self._lines[path]
+
+    def _chosen(self, premise: Operand) -> bool:
+        """Whether a flag leads here, where stages read a premise of their own."""
+        return self.wary and bool(self.run.flags_of(premise))
 
     def _asks_flags(self, guard: Operand) -> bool:
         """Whether a flag takes part; a model that no flag can serve is no matter of flags."""
@@ -122,13 +167,24 @@ class Later:
     def _exact(self, guard: Operand, local: set[str]) -> Operand | None:
         """The guard made safe to evaluate; None where something in it is not known."""
         guard = plain(guard) if weight(guard) <= _FOLLOWED else guard
+        if self.wary and weight(guard) <= _FOLLOWED:
+            guard = tight(guard)
         if not isinstance(guard, Expr):
             return guard
         for term in walk(guard):
             if term.op in _UNKNOWN or (term.op == "ref" and term.args[0] in local):
                 return None
+            if self.wary and term.op == "fact" and not self._provided(str(term.args[0])):
+                return None
         safe = safe_guard(self.run, guard)
         return safe if safe is not None and weight(safe) <= _LONGEST else None
+
+    def _provided(self, fact: str) -> bool:
+        """Whether a fact is one that a launch tells, by the table of facts."""
+        names = self.run.names
+        tables = (names.model, names.functions, names.platform, names.constants, names.expressions)
+        root = fact.partition(".")[0]
+        return root in ("env", "packages") or any(fact in table.values() for table in tables)
 
     def finish(self) -> list[Refuse]:
         """The steps, one for each statement and guard."""

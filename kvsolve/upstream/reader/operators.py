@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, is_constant, negate, node, raw
 from kvsolve.upstream.reader import attributes, iteration
+from kvsolve.upstream.reader.safety import tight
 from kvsolve.upstream.reader.state import Sequence, Table, merge_values
 from kvsolve.upstream.reader.values import (
     ClassValue,
@@ -184,12 +185,24 @@ def equal(run: Run, a: Value, b: Value) -> Operand:
     if isinstance(a, HeapRef) and a == b:
         return True
     if isinstance(a, External) and isinstance(b, External):
-        return a.name == b.name
-    return run.assumed.simplify(node("eq", run.operand(a), run.operand(b)))
+        return run.unknown() if run.wary and a.name != b.name else a.name == b.name
+    told = node("eq", run.operand(a), run.operand(b))
+    return run.assumed.simplify(tight(told) if run.wary else told)
+
+
+def unsaid(run: Run, value: Value) -> bool:
+    """Whether a value stands for something that was not followed."""
+    if isinstance(value, External):
+        return True
+    return isinstance(value, Expr) and not run.known(value)
 
 
 def identical(run: Run, a: Value, b: Value) -> Operand:
     """``a is b``."""
+    if run.wary and (unsaid(run, a) or unsaid(run, b)):
+        return run.unknown()
+    if run.wary and (isinstance(a, str) or isinstance(b, str)):
+        return equal(run, a, b)  # members of enumerations, which texts stand for here
     if isinstance(a, Union):
         return node("if", a.test, identical(run, a.then, b), identical(run, a.other, b))
     if b is None or isinstance(b, bool):

@@ -147,6 +147,10 @@ class Run:
         aliased: Whether the declarations were written back, so that both views are one.
         reached: File and line of each raise and assert statement that became an entry, with
             whether its condition is exact.
+        wary: Whether something that was not followed counts as unknown even where only its kind,
+            its presence or its truth is asked: reading starts in the middle, among objects of
+            which only some attributes are said.
+        held: File and line of refusals whose condition is false wherever reading came to them.
         unread: Prefixes of modules whose functions and classes are not entered.
         lost: How many steps there were when a statement that may leave its function or loop was
             not followed; what is read from there on may never be reached.
@@ -183,6 +187,8 @@ class Run:
         self.lacking: Lacking | None = None
         self.told_lacking: dict[Expr, Expr] = {}
         self.unread: tuple[str, ...] = ()
+        self.wary = False
+        self.held: set[tuple[str, int]] = set()
         self.lost: int | None = None
         self._numbers = 0
         self._variables = 0
@@ -202,6 +208,10 @@ class Run:
         """A fresh bound variable."""
         self._variables += 1
         return raw("var", self._variables)
+
+    def unknown(self) -> Expr:
+        """A value that nothing is known of, not even whether it is like another one."""
+        return raw("opaque", f"unknown {self.next_object()}")
 
     # -- path
 

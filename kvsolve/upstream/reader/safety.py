@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["plain", "safe_guard", "shared_out"]
+__all__ = ["plain", "safe_guard", "shared_out", "tight"]
 
 _ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "lt", "le", "gt", "ge"])
 _DIVISION = frozenset(["floordiv", "mod", "truediv"])
@@ -36,6 +36,36 @@ def plain(guard: Operand) -> Operand:
         return guard
     parts = guard.args if guard.op == "and" else (guard,)
     return all_of(*(_entered(_as_object(part)) for part in parts))
+
+
+def tight(operand: Operand, memo: dict[Expr, Operand] | None = None) -> Operand:
+    """An operand without what a choice among names says twice.
+
+    Where something equals one name it differs from every other.
+    """
+    memo = {} if memo is None else memo
+    if not isinstance(operand, Expr):
+        return operand
+    if operand not in memo:
+        inner = rebuild(operand, lambda part: tight(part, memo))
+        memo[operand] = _chosen(inner) if isinstance(inner, Expr) else inner
+    return memo[operand]
+
+
+def _chosen(term: Expr) -> Operand:
+    if term.op not in ("and", "or"):
+        return term
+    says, other = ("eq", "ne") if term.op == "and" else ("ne", "eq")
+    named = {part.args[0]: part.args[1] for part in term.args if _compares(part, says)}
+    kept = [p for p in term.args if not (_compares(p, other) and p.args[0] in named
+                                         and named[p.args[0]] != p.args[1])]  # fmt: skip
+    if any(_compares(p, says) and named[p.args[0]] != p.args[1] for p in kept):
+        return term.op == "or"
+    return term if len(kept) == len(term.args) else node(term.op, *kept)
+
+
+def _compares(part: Operand, op: str) -> bool:
+    return isinstance(part, Expr) and part.op == op and isinstance(part.args[1], str)
 
 
 def _entered(part: Operand) -> Operand:

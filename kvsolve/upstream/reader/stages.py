@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING
 
 from kvsolve.model.program import Place, Refuse
+from kvsolve.packs.files import constraints_directory
+from kvsolve.upstream.late_words import entry_statements
 from kvsolve.upstream.reader import model_classes
+from kvsolve.upstream.reader.attention_backends import read_attention_backends
 from kvsolve.upstream.reader.later import read_later
+from kvsolve.upstream.reader.linear_attention import read_linear_attention
+from kvsolve.upstream.reader.pools import read_pools
+from kvsolve.upstream.reader.premises import Premises
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
+    from kvsolve.upstream.reader.later import Later
     from kvsolve.upstream.reader.run import Run
 
 __all__ = ["read_on"]
 
 _PROOF = "sglang.srt.mem_cache.kv_cache_configurator"
 """Releases without this module are judged up to argument resolution."""
+_SEVERAL = frozenset({"GDNKernelDispatcher.__init__", "KDAKernelDispatcher.__init__"})
+"""Functions whose curated entries stand for several statements each, in part."""
 
 
 def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
@@ -24,7 +34,7 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
 
     Returns:
         File and line (as a traceback names it) of every statement met, with what its conditions
-        are (``exact``, ``opaque``, ``model``) and its stage.
+        are (``exact``, ``opaque``, ``model``, ``never``) and its stage.
     """
     if run.modules.get(_PROOF) is None:
         return {}
@@ -33,10 +43,30 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
         later.skip = model_classes.by_hand
         built = run.log.let("built_model", model_classes.architecture(run), True, place)
         model_classes.read_models(run, later, built)
+        _read_servers(run, later)
     known = {_at(step) for step in run.log.steps if isinstance(step, Refuse)}
     # What resolution refuses already never comes so far.
     run.log.steps.extend(step for step in later.finish() if _at(step) not in known)
     return later.told
+
+
+def _read_servers(run: Run, later: Later) -> None:
+    """Stages pool and attention, which start from what a runner holds."""
+    later.wary = True
+    later.by_hand = frozenset(_by_hand(run))
+    premises = Premises(run)
+    read_pools(run, later, premises)
+    read_attention_backends(run, later, premises)
+    read_linear_attention(run, later, premises)
+
+
+def _by_hand(run: Run) -> Iterator[tuple[str, int]]:
+    """File and line, as a traceback names it, of what curated entries stand for."""
+    root = constraints_directory() / "sglang"
+    for file, entry, statement in entry_statements(run.tree, root):
+        if entry["ground"]["symbol"] not in _SEVERAL:
+            told = statement.test if isinstance(statement, ast.Assert) else statement
+            yield file, told.lineno
 
 
 def _at(step: Refuse) -> tuple[str, int]:

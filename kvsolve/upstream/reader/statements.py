@@ -170,7 +170,7 @@ def forget(run: Run, names: set[str], frame: Frame) -> None:
     """Make local names opaque."""
     for name in sorted(names):
         label = f"{frame.module.name.split('.')[-1]}.{_caller_name(run)}.{name}"
-        run.state["local", frame.number, name] = raw("opaque", label)
+        run.state["local", frame.number, name] = run.unknown() if run.wary else raw("opaque", label)
 
 
 def _is_object(run: Run, frame: Frame, name: str) -> bool:
@@ -395,6 +395,7 @@ def _assert(run: Run, statement: ast.Assert, frame: Frame) -> Outcomes:
     require(run, holds)
     fails = run.assumed.condition(negate(holds))
     if fails is False:
+        _never(run, [statement])
         return going_on(run)
     with run.under(fails):
         raise_(run, "AssertionError", messages.words(statement.msg), exact=False)
@@ -404,6 +405,7 @@ def _assert(run: Run, statement: ast.Assert, frame: Frame) -> Outcomes:
 def _if(run: Run, statement: ast.If, frame: Frame) -> Outcomes:
     test = expressions.condition(run, statement.test, frame)
     if not isinstance(test, Expr):
+        _never(run, statement.orelse if test else statement.body)
         return block(run, statement.body if test else statement.orelse, frame)
     require(run, test)
     test = _named_test(run, test)
@@ -415,6 +417,15 @@ def _if(run: Run, statement: ast.If, frame: Frame) -> Outcomes:
     with run.under(negate(test)):
         other = block(run, statement.orelse, frame) if statement.orelse else going_on(run)
     return join(run, test, then, other)
+
+
+def _never(run: Run, body: Iterable[ast.stmt]) -> None:
+    """Note the refusals that reading came to and found never to hold."""
+    for statement in body if run.wary else ():
+        if isinstance(statement, (ast.Raise, ast.Assert)):
+            run.held.add((run.place().file, statement.lineno))
+        elif isinstance(statement, ast.If):
+            _never(run, (*statement.body, *statement.orelse))
 
 
 def _named_test(run: Run, test: Expr) -> Expr:

@@ -1,0 +1,310 @@
+"""The KV pools: what sizing and building them, their host tier and their watchers refuse.
+
+Each row of the table below is one function of upstream, with the premise under which a start-up
+calls it for the target model and what it is given. Sizes in tokens and bytes rest on free memory
+and are not said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from kvsolve.errors import KvsolveError
+from kvsolve.model.expression import Operand, if_, raw
+from kvsolve.upstream.reader import attributes, calls, serving
+from kvsolve.upstream.reader.state import Instance
+from kvsolve.upstream.reader.values import HeapRef, Unreadable, Value, View
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kvsolve.upstream.reader.later import Later
+    from kvsolve.upstream.reader.premises import Premises
+    from kvsolve.upstream.reader.run import Run
+
+__all__ = ["read_pools"]
+
+_CACHE = "sglang.srt.mem_cache"
+_CONFIGURATOR = f"{_CACHE}.kv_cache_configurator:KVCacheConfigurator"
+_UNREAD = (
+    "sglang.srt.layers.quantization",
+    "sglang.jit_kernel",
+    "sglang.kernels",
+    "sglang.srt.models",
+    "sglang.srt.managers",
+    "sglang.srt.distributed",
+    _CACHE,
+)
+_UNSAID = (
+    "layer_info spec_aux_config memory_pool_config forward_stream kv_shard_spec kv_shard_group"
+    " post_capture_kv_active draft_parallel_layout dflash_draft_cell_size_per_token"
+    " draft_swa_full_capacity is_hybrid_swa_mtp_draft"
+).split()
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A function and when it is called.
+
+    Attributes:
+        when: Premises, the first of which that the release's flags can say is taken.
+        what: ``module:function`` or ``module:Class.method``.
+        given: Arguments: text of a premise, or None for what is not said.
+        holds: What the object holds whose method it is, in the same way.
+        also: Beginnings of ``file:symbol`` of functions called there that are taken up too.
+    """
+
+    when: tuple[str, ...]
+    what: str
+    given: Mapping[str, str | None] = field(default_factory=dict)
+    holds: Mapping[str, str | None] = field(default_factory=dict)
+    also: tuple[str, ...] = ()
+
+
+_JOINED = "enable_unified_memory and "
+_NOT_JOINED = "late_is_recurrent and not enable_unified_memory and "
+_TIER = "enable_hierarchical_cache and "
+_ROWS = (
+    _Row(
+        (f"{_JOINED}late_is_recurrent and late_is_hybrid_swa and not late_is_dsv4",),
+        f"{_CONFIGURATOR}._init_unified_mamba_swa_pools",
+        dict.fromkeys(("max_num_reqs", "full_max_total_num_tokens", "swa_max_total_num_tokens")),
+    ),
+    _Row(
+        (f"{_JOINED}late_is_recurrent and (late_is_dsv4 or not late_is_hybrid_swa)",),
+        f"{_CONFIGURATOR}._init_unified_mamba_pools",
+        dict.fromkeys(("max_num_reqs", "max_total_num_tokens")),
+    ),
+    _Row(
+        (f"{_JOINED}late_is_hybrid_swa and not late_is_dsv4 and not late_is_recurrent",),
+        f"{_CONFIGURATOR}._init_unified_swa_pools",
+        dict.fromkeys(("max_num_reqs", "full_max_total_num_tokens", "swa_max_total_num_tokens")),
+    ),
+    _Row(
+        (
+            f"{_NOT_JOINED}disaggregation_mode != 'decode' and not enable_pd_role_switch",
+            f"{_NOT_JOINED}disaggregation_mode != 'decode'",
+        ),
+        f"{_CONFIGURATOR}._build_hybrid_req_pool",
+        dict.fromkeys(("max_num_reqs", "extra_max_context_len")),
+    ),
+    _Row(
+        (f"{_NOT_JOINED}not late_is_dsv4 and not late_is_hybrid_swa",),
+        f"{_CONFIGURATOR}._build_hybrid_linear_kv_pool",
+        dict.fromkeys(
+            (
+                "max_total_num_tokens",
+                "req_to_token_pool",
+                "mha_pool_class",
+                "mla_pool_class",
+                "dsa_pool_class",
+            )
+        ),
+    ),
+    _Row(
+        ("late_is_recurrent",),
+        f"{_CONFIGURATOR}._handle_max_mamba_cache",
+        {"total_rest_memory": None},
+    ),
+    _Row(
+        ("late_is_dsv4 and late_is_hybrid_swa and not gpu.is_npu",),
+        "sglang.srt.model_executor.pool_configurator:check_dsv4_unified_fp8_pd_supported",
+        {
+            "unified_fp8": "@sglang.srt.layers.attention.dsv4.unified_kv_gate:is_unified_kv_fp8",
+            "disaggregation_mode": "disaggregation_mode",
+            "pp_size": "pp_size",
+            "enable_hisparse": "enable_hisparse",
+        },
+    ),
+    _Row(
+        ("late_is_dsv4 and not gpu.is_npu and page_size == 256",),
+        f"{_CACHE}.deepseek_v4_memory_pool:select_dsv4_kv_layout",
+    ),
+    _Row(
+        ("late_is_dsv4 and gpu.is_npu",),
+        "sglang.srt.hardware_backend.npu.dsv4.dsv4_memory_pool:DSV4NPUTokenToKVPool.__init__",
+    ),
+    _Row(
+        ("kv_cache_dtype in ('nvfp4', 'fp4_mx_block16')",),
+        "sglang.srt.layers.quantization.fp4_kv_cache_quant_method:resolve_kv_cache_quant",
+        {"kv_cache_dtype": "kv_cache_dtype"},
+    ),
+    _Row(
+        ("disaggregation_mode == 'decode' and disaggregation_decode_enable_radix_cache",),
+        f"{_CACHE}.kv_cache_builder:validate_decode_radix_cache",
+        {
+            "model_config": "@model",
+            "token_to_kv_pool": None,
+            "is_hybrid_swa": "late_is_hybrid_swa and not late_is_dsv4",
+            "enable_hierarchical_cache": "enable_hierarchical_cache",
+        },
+    ),
+    _Row(
+        ("disaggregation_mode == 'decode' and disaggregation_decode_enable_offload_kvcache",),
+        "sglang.srt.disaggregation.decode_kvcache_offload_manager:"
+        "DecodeKVCacheOffloadManager.__init__",
+        dict.fromkeys(
+            ("req_to_token_pool", "token_to_kv_pool_allocator", "tp_group", "tree_cache")
+        ),
+    ),
+    _Row(
+        (
+            "disaggregation_decode_retraction_backup == 'host_pool' and not radix_cache_backend"
+            " and not enable_lmcache",
+        ),
+        f"{_CACHE}.registry:create_unified_radix_cache",
+        {"ctx": "@context"},
+    ),
+    _Row(
+        (
+            f"{_TIER}late_is_dsv4 and not gpu.is_npu and not radix_cache_backend"
+            " and not enable_lmcache and not enable_unified_cache_external_linker",
+        ),
+        f"{_CACHE}.hybrid_cache.hybrid_pool_assembler:_deepseek_v4_num_host_pages",
+        {"params": None, "kvcache": None, "page_size": "page_size", "swa_page_size": None},
+    ),
+    _Row(
+        (
+            f"{_TIER}not (late_is_mla or late_is_dsv4 or late_is_recurrent or late_is_hybrid_swa"
+            " or late_is_minimax_sparse) and not radix_cache_backend and not enable_lmcache",
+        ),
+        f"{_CACHE}.hybrid_cache.hybrid_pool_assembler:build_kv_host_pool",
+        {"kv_pool": None, "page_size": None, "use_mla": "False"},
+    ),
+    _Row(
+        (
+            f"{_TIER}hicache_storage_backend is not None and not radix_cache_backend"
+            " and not enable_lmcache",
+            f"{_TIER}hicache_storage_backend is not None",
+        ),
+        "sglang.srt.managers.cache_controller:HiCacheController.attach_storage_backend",
+        {"storage_backend": "hicache_storage_backend"},
+        {
+            "enable_storage": "False",
+            "host_memory_mode": "hicache_host_memory_mode",
+            "storage_host_pool": None,
+        },
+    ),
+    _Row(
+        ("enable_unified_cache_external_linker and not radix_cache_backend",),
+        f"{_CACHE}.unified_cache.linker_factory:create_unified_cache_linker",
+        {
+            "server_args": "@flags",
+            "params": None,
+            "backend": "unified_cache_external_linker_backend",
+            "config": None,
+            "components": None,
+        },
+    ),
+    _Row(
+        ("kv_canary is not None",),
+        "sglang.srt.kv_canary.api:install_canary",
+        {"server_args": "@flags", "model_runner": "@runner"},
+        also=("kv_canary/",),
+    ),
+    _Row(
+        ("enable_return_indexer_topk and device in ('cuda', 'npu') and late_is_dsa",),
+        "sglang.srt.state_capturer.indexer_topk:IndexerTopkCapturer.__init__",
+        dict.fromkeys(
+            ("num_tokens", "num_indexer_layers", "index_topk", "max_running_requests", "device")
+        ),
+    ),
+)
+
+
+def read_pools(run: Run, later: Later, premises: Premises) -> None:
+    """Read every row that the release has."""
+    for row in _ROWS:
+        premise = _first(premises, row.when)
+        if premise is not None:
+            module, _, symbol = row.what.partition(":")
+            file = module.removeprefix("sglang.srt.").replace(".", "/")
+            within = (f"{file}.py:{symbol}", *row.also)
+            later.read("pool", premise, partial(_call, run, premises, row), _UNREAD, within)
+
+
+def _first(premises: Premises, texts: tuple[str, ...]) -> Operand | None:
+    for text in texts:
+        try:
+            return premises.of(text)
+        except KvsolveError:
+            continue
+    return None
+
+
+def _call(run: Run, premises: Premises, row: _Row) -> Value:
+    module, _, symbol = row.what.partition(":")
+    given = {name: _said(run, premises, name, text) for name, text in row.given.items()}
+    if "." not in symbol:
+        return serving.call_named(run, module, symbol, given)
+    name, _, method = symbol.partition(".")
+    cls = serving.class_named(run, module, name)
+    if cls is None:
+        raise Unreadable(f"the release has no {name}")
+    holds = {name: _said(run, premises, name, text) for name, text in row.holds.items()}
+    if row.what.startswith(_CONFIGURATOR):
+        holds |= _configurator(premises, serving.of_runner(run, premises))
+    owner = run.allocate(Instance(cls, holds))
+    return serving.call_method(run, owner, method, given)
+
+
+def _said(run: Run, premises: Premises, name: str, text: str | None) -> Value:
+    """What an argument is."""
+    match text:
+        case None:
+            return raw("opaque", name)
+        case "@flags":
+            return View()
+        case "@runner":
+            return serving.runner(run, premises)
+        case "@model":
+            return serving.model()
+        case "@context":
+            return _context(run, premises)
+        case _ if text.startswith("@"):
+            module, _, function = text[1:].partition(":")
+            return serving.call_named(run, module, function, {})
+        case _:
+            told = _first(premises, (text,))
+            return raw("opaque", name) if told is None else told
+
+
+def _configurator(premises: Premises, known: Mapping[str, Value]) -> dict[str, Value]:
+    """What the configurator of the target model holds."""
+    said: dict[str, Value] = {**known, **{name: raw("opaque", name) for name in _UNSAID}}
+    return said | {
+        "attn_dp_size": premises.of("late_attention_dp"),
+        "model_dtype": known["dtype"],
+        "req_to_token_pool": None,
+        "token_to_kv_pool_allocator": None,
+        "extra_mamba_cache_bytes_per_req": 0,
+        "mambaish_config": _family(premises, "late_is_recurrent"),
+        "hybrid_gdn_config": _family(premises, "late_is_gdn"),
+        "hybrid_kda_config": _family(premises, "late_is_kda"),
+        "kv_shard_rank": None,
+        "kv_shard_size": 1,
+    }
+
+
+def _family(premises: Premises, text: str) -> Operand:
+    """The configuration of a model of a family, None for one of another."""
+    return if_(premises.of(text), raw("fact", "config"), None)
+
+
+def _context(run: Run, premises: Premises) -> HeapRef:
+    """What a tree cache is built from."""
+    cls = serving.class_named(run, f"{_CACHE}.registry", "TreeCacheBuildContext")
+    if cls is None:
+        raise Unreadable("the release has no TreeCacheBuildContext")
+    said: dict[str, Value] = {
+        "server_args": View(),
+        "params": raw("opaque", "params"),
+        "is_hybrid_swa": premises.of("late_is_hybrid_swa"),
+        "is_hybrid_ssm": premises.of("late_is_recurrent"),
+        "enable_hierarchical_cache": premises.of("enable_hierarchical_cache"),
+        "full_tokens_per_layer": raw("opaque", "full_tokens_per_layer"),
+        "tp_worker": raw("opaque", "tp_worker"),
+    }
+    return run.allocate(Instance(cls, said))
