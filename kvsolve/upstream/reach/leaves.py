@@ -17,15 +17,15 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Leaves", "conditions", "leaves"]
+__all__ = ["Leaves", "agreement", "conditions", "leaves"]
 
 _DEPTH = 5
 _BAG = re.compile(r"(^|\.)(server_args|get_\w+\(\)|cfg|ps|parallel)(\.|$)|_server_args$")
 _WIDTHS = re.compile(
     r"^_?(attn_|moe_|shared_experts_)?(tp|dp|cp|pp|ep|dcp|world|tp_world|local_attn_tp|attn_tp)"
     r"_(size|world_size|enabled)$|^(attn_)?dcp_\w+$|^enable_\w+$|^disable_\w+$|^is_draft_worker$"
-    r"|^use_\w+$|^spec_\w+$|^speculative_\w+$|^is_(none|eagle\w*|ngram|dflash\w*|standalone)$"
-    r"|^\w*backend(_str)?$|^kv_cache_dtype(_str)?$|^page_size$|^get_\w*tensor_model_parallel_\w+$"
+    r"|^use_(?!mla|dsa)\w+$|^spec_\w+$|^speculative_\w+$|^is_(none|eagle\w*|ngram|dflash\w*|standalone)$"
+    r"|^(?!use_mla)\w*backend(_str)?$|^kv_cache_dtype(_str)?$|^page_size$|^get_\w*tensor_model_parallel_\w+$"
     r"|^get_\w*(tp|dp|cp|pp|ep)_\w*size$|^quantization$|^load_format$"
 )
 _MACHINE = re.compile(
@@ -41,7 +41,7 @@ _MODEL = re.compile(
     r"|model_type|layer_types|block_n|block_k|group_size|weight_block_size|weight_bits|bits"
     r"|total_num_\w+|top_k|vocab_size|hidden_act|input_size\w*|output_size\w*|sym|desc_act"
     r"|activation_scheme|is_\w*checkpoint\w*|qk_\w+_dim|rope_\w+|sliding_window\w*|mambaish\w*"
-    r"|is_hybrid\w*|is_mla\w*|dtype|model_dtype|state_size|n_groups|conv_\w+)$"
+    r"|is_hybrid\w*|is_mla\w*|use_mla\w*|use_dsa\w*|dtype|model_dtype|state_size|n_groups|conv_\w+)$"
 )
 _ENVIRONMENT = re.compile(r"^envs\.|environ|getenv|get_\w*env_var|^SGLANG_|^_?USE_|^ENABLE_")
 _PLAIN = frozenset(
@@ -76,6 +76,29 @@ def conditions(function: ast.AST, statement: ast.stmt) -> list[ast.expr]:
             case ast.Match(subject=subject):
                 found.append(subject)
     return found
+
+
+def agreement(function: ast.AST, statement: ast.stmt) -> bool:
+    """Whether a statement asks that two objects hold the same under one name.
+
+    ``page_size != buffer_info.page_size`` is such a question; what both hold comes from one flag,
+    so that no value of it decides.
+    """
+    tests = conditions(function, statement)
+    own = tests[0] if isinstance(statement, ast.Assert) else tests[-1] if tests else None
+    match own:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
+            names = [_last_name(part) for part in (left, right)]
+            dotted = any(isinstance(part, ast.Attribute) for part in (left, right))
+            return dotted and names[0] is not None and names[0] == names[1]
+    return False
+
+
+def _last_name(part: ast.expr) -> str | None:
+    match part:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return None
 
 
 def _around(function: ast.AST, statement: ast.stmt) -> Iterator[ast.AST]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
-from kvsolve.upstream.reach.leaves import Leaves, conditions, leaves
+from kvsolve.upstream.reach.leaves import Leaves, agreement, conditions, leaves
 from kvsolve.upstream.reach.reachable import BELOW, reachable
 
 if TYPE_CHECKING:
@@ -65,8 +65,8 @@ class Known:
     """What is known of places already, by file and line.
 
     Attributes:
-        read: What the conditions of a place are that was read (``exact``, ``opaque``, or ``model``
-            where no flag takes part), with its stage.
+        read: What the conditions of a place are that was read (``exact``, ``opaque``, ``model``
+            where no flag takes part, or ``never`` where none ever holds), with its stage.
         curated: Code and stage of entries written by hand.
     """
 
@@ -158,6 +158,14 @@ def _read(place: Place, statement: _Statement, flags: frozenset[str]) -> Place:
     if place.status == "model":
         reason = "decided by the model alone, whatever the flags"
         return replace(place, status=NOT_MODELLED, reason=reason, decided=True)
+    if place.status == "never":
+        if any("draft" in name for name in told.flags):
+            reason, decided = "read for the target model, but not for its draft", True
+        else:
+            reason, decided = "read, and never holds where a start-up comes to it", False
+        return replace(
+            place, status=NOT_MODELLED, flags=told.flags, reason=reason, decided=decided
+        )
     if place.status == "opaque" and place.stage != "args":
         listed = f": {', '.join(told.unknown[:_LISTED])}" if told.unknown else ""
         reason = f"read, but rests on something opaque{listed}"
@@ -179,6 +187,8 @@ def _reason(statement: _Statement, told: Leaves) -> tuple[str, bool]:
         listed = ", ".join(told.unknown[:_LISTED])
         more = ", ..." if len(told.unknown) > _LISTED else ""
         return f"rests on what no command tells: {listed}{more}", False
+    if told.flags and agreement(statement.function, statement.node):
+        return "asks whether two objects of upstream agree, which take it from one place", False
     if told.flags:
         return "decided by flags, and not read yet", True
     if told.known:

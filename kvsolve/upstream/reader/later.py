@@ -189,9 +189,10 @@ class Later:
     def finish(self) -> list[Refuse]:
         """The steps, one for each statement and guard."""
         return [
-            Refuse(raises, all_of(_one_of(premises), guard), place, key, words, stage)
+            Refuse(raises, when, place, key, words, stage)
             for (place, raises, guard, words, stage), premises in self._premises.items()
             for key in [_digest(stage, raises, guard)]
+            if (when := all_of(_one_of(premises), guard)) is not False
         ]
 
 

@@ -53,6 +53,7 @@ class _Row:
         what: ``module:function`` or ``module:Class.method``.
         given: Arguments: text of a premise, or None for what is not said.
         holds: What the object holds whose method it is, in the same way.
+        unless: A module; the row stands for releases that no longer have it.
         also: Beginnings of ``file:symbol`` of functions called there that are taken up too.
     """
 
@@ -60,9 +61,12 @@ class _Row:
     what: str
     given: Mapping[str, str | None] = field(default_factory=dict)
     holds: Mapping[str, str | None] = field(default_factory=dict)
+    unless: str = ""
     also: tuple[str, ...] = ()
 
 
+_OLD_TIER = f"{_CACHE}.hiradix_cache"
+"""The tree that releases up to this module's last one built over the host tier of plain models."""
 _JOINED = "enable_unified_memory and "
 _NOT_JOINED = "late_is_recurrent and not enable_unified_memory and "
 _TIER = "enable_hierarchical_cache and "
@@ -164,6 +168,7 @@ _ROWS = (
         ),
         f"{_CACHE}.hybrid_cache.hybrid_pool_assembler:_deepseek_v4_num_host_pages",
         {"params": None, "kvcache": None, "page_size": "page_size", "swa_page_size": None},
+        unless=_OLD_TIER,
     ),
     _Row(
         (
@@ -172,6 +177,7 @@ _ROWS = (
         ),
         f"{_CACHE}.hybrid_cache.hybrid_pool_assembler:build_kv_host_pool",
         {"kv_pool": None, "page_size": None, "use_mla": "False"},
+        unless=_OLD_TIER,
     ),
     _Row(
         (
@@ -218,7 +224,7 @@ def read_pools(run: Run, later: Later, premises: Premises) -> None:
     """Read every row that the release has."""
     for row in _ROWS:
         premise = _first(premises, row.when)
-        if premise is not None:
+        if premise is not None and run.modules.get(row.unless) is None:
             module, _, symbol = row.what.partition(":")
             file = module.removeprefix("sglang.srt.").replace(".", "/")
             within = (f"{file}.py:{symbol}", *row.also)
