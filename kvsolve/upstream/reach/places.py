@@ -163,9 +163,7 @@ def _read(place: Place, statement: _Statement, flags: frozenset[str]) -> Place:
             reason, decided = "read for the target model, but not for its draft", True
         else:
             reason, decided = "read, and never holds where a start-up comes to it", False
-        return replace(
-            place, status=NOT_MODELLED, flags=told.flags, reason=reason, decided=decided
-        )
+        return replace(place, status=NOT_MODELLED, flags=told.flags, reason=reason, decided=decided)
     if place.status == "opaque" and place.stage != "args":
         listed = f": {', '.join(told.unknown[:_LISTED])}" if told.unknown else ""
         reason = f"read, but rests on something opaque{listed}"

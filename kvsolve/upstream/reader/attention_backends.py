@@ -1,7 +1,8 @@
 """The attention backends: what their creators and constructors refuse.
 
 A release registers a creator under each backend's name. Each is read where that backend decodes
-or prefills, with the runner of the target model.
+or prefills, with the runner of the target model: first whatever the KV pool stores, then, where
+something rests on that, for the element types that a flag says.
 """
 
 from __future__ import annotations
@@ -25,19 +26,34 @@ __all__ = ["read_attention_backends"]
 _REGISTRY = "sglang.srt.layers.attention.attention_registry"
 _WITHIN = ("layers/attention/",)
 _REGISTER = "register_attention_backend"
-_UNREAD = ("sglang.srt.layers.quantization", "sglang.jit_kernel", "sglang.kernels", "sglang.srt.models")
+_UNREAD = (
+    "sglang.srt.layers.quantization",
+    "sglang.jit_kernel",
+    "sglang.kernels",
+    "sglang.srt.models",
+)
 
 
 def read_attention_backends(run: Run, later: Later, premises: Premises) -> None:
     """Read the creator of every registered backend."""
     for name, function in _creators(run):
-        premise = premises.of(f"{name!r} in late_backends")
-        action = partial(_create, run, premises, function)
-        later.read("attention", premise, action, _UNREAD, _WITHIN)
+        unsure = _unsure(later)
+        for said in (False, True):
+            where = f"{name!r} in late_backends" + (f" and {serving.SAID_DTYPE}" if said else "")
+            if (premise := premises.first(where)) is None:
+                break
+            action = partial(_create, run, premises, function, said=said)
+            later.read("attention", premise, action, _UNREAD, _WITHIN)
+            if _unsure(later) <= unsure:
+                break  # nothing rests on what is not known of the KV pool
 
 
-def _create(run: Run, premises: Premises, function: FunctionValue) -> Value:
-    return calls.call(run, function, [serving.runner(run, premises)], {})
+def _unsure(later: Later) -> set[tuple[str, int]]:
+    return {at for at, (kind, _) in later.told.items() if kind == "opaque"}
+
+
+def _create(run: Run, premises: Premises, function: FunctionValue, *, said: bool) -> Value:
+    return calls.call(run, function, [serving.runner(run, premises, said=said)], {})
 
 
 def _creators(run: Run) -> Iterator[tuple[str, FunctionValue]]:

@@ -249,9 +249,9 @@ def held(run: Run, cls: ClassValue, name: str) -> Operand:
 def stores(run: Run, cls: ClassValue, name: str) -> bool:
     """Whether some method of a class or its bases stores an attribute in its objects."""
     for part in ast.walk(cls.node):
-        if isinstance(part, ast.Attribute) and part.attr == name:
-            if isinstance(part.ctx, ast.Store) and isinstance(part.value, ast.Name):
-                return True
+        written = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
+        if written and part.attr == name and isinstance(part.value, ast.Name):  # type: ignore[attr-defined]
+            return True
     return any(stores(run, base, name) for base in bases(run, cls))
 
 

@@ -127,7 +127,7 @@ class Later:
     ) -> None:
         at = (step.place.file, step.place.line)
         guard = self._exact(step.when, local) if followed else None
-        if guard is False:
+        if guard is False or (guard is not None and all_of(premise, guard) is False):
             self.told.setdefault(at, ("never", stage))
             return
         if guard is True and self.wary:
@@ -198,12 +198,20 @@ class Later:
 
 def _one_of(premises: list[Operand]) -> Operand:
     """Any of several premises: one term that is one of several names, where they are that."""
+    premises = [p for p in premises if not any(_is_part(q, p) for q in premises)]
     equal = [p for p in premises if isinstance(p, Expr) and p.op == "eq"]
     terms = {p.args[0] for p in equal}
     names = sorted({p.args[1] for p in equal if isinstance(p.args[1], str)})
     if len(terms) == 1 and len(equal) == len(premises) and len(names) > 1:
         return node("in", terms.pop(), tuple(names))
     return any_of(*premises)
+
+
+def _is_part(wider: Operand, premise: Operand) -> bool:
+    """Whether a premise asks for more than another one."""
+    parts = premise.args if isinstance(premise, Expr) and premise.op == "and" else ()
+    own = wider.args if isinstance(wider, Expr) and wider.op == "and" else (wider,)
+    return len(own) < len(parts) and all(part in parts for part in own)
 
 
 def _digest(stage: str, raises: str, guard: Operand) -> str:
@@ -267,7 +275,18 @@ def _text(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str
     return "layer"
 
 
+def _is_fp4(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """Asked of the KV pool's element type only, which a flag says where it is FP4."""
+    if not run.wary:
+        return NotImplemented
+    stored = node("in", run.state["now", "kv_cache_dtype"], ("nvfp4", "fp4_mx_block16"))
+    return node("and", raw("fact", "gpu.is_cuda"), stored)
+
+
 _HANDLERS: dict[str, Callable[..., Value]] = {
+    "is_float4_e2m1fn_x2": _is_fp4,
     **{name: bag_of("flags") for name in _BAGS.split()},
     **{name: _width_of(size) for name, size in WIDTHS.items()},
     "get_parallel": bag_of("parallel"),

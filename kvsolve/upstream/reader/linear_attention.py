@@ -38,8 +38,8 @@ def read_linear_attention(run: Run, later: Later, premises: Premises) -> None:
     """Read the backend of every family of linear attention."""
     for text, module, name in _FAMILIES:
         cls = serving.class_named(run, f"{_LINEAR}.{module}", name)
-        if cls is not None:
-            premise = premises.of(f"hasattr(config, 'model_type') and ({text})")
+        premise = premises.first(f"hasattr(config, 'model_type') and ({text})")
+        if cls is not None and premise is not None:
             action = partial(_build, run, premises, cls)
             later.read("attention", premise, action, _UNREAD, ("layers/attention/",))
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kvsolve.errors import KvsolveError
 from kvsolve.model.expression import Operand, if_, raw
-from kvsolve.upstream.reader import attributes, calls, serving
+from kvsolve.upstream.reader import serving
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import HeapRef, Unreadable, Value, View
 
@@ -35,13 +34,43 @@ _UNREAD = (
     "sglang.srt.models",
     "sglang.srt.managers",
     "sglang.srt.distributed",
-    _CACHE,
+    *(
+        f"{_CACHE}.{part}"
+        for part in (
+            "allocator",
+            "cache_init_params",
+            "common",
+            "hicache",
+            "hybrid_cache",
+            "kv_vmm_backing",
+            "layout",
+            "mamba",
+            "memory_pool",
+            "ple_state_pool",
+            "pool_host",
+            "sparsity",
+            "storage.mooncake",
+            "swa_memory_pool",
+            "unified_cache",
+            "unified_draft_pool",
+            "unified_radix_cache",
+            "utils",
+        )
+    ),
 )
 _UNSAID = (
-    "layer_info spec_aux_config memory_pool_config forward_stream kv_shard_spec kv_shard_group"
-    " post_capture_kv_active draft_parallel_layout dflash_draft_cell_size_per_token"
-    " draft_swa_full_capacity is_hybrid_swa_mtp_draft"
-).split()
+    "dflash_draft_cell_size_per_token",
+    "draft_parallel_layout",
+    "draft_swa_full_capacity",
+    "forward_stream",
+    "is_hybrid_swa_mtp_draft",
+    "kv_shard_group",
+    "kv_shard_spec",
+    "layer_info",
+    "memory_pool_config",
+    "post_capture_kv_active",
+    "spec_aux_config",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +94,7 @@ class _Row:
     also: tuple[str, ...] = ()
 
 
+_TENSORCAST = "mem_cache/storage/tensorcast_store/host_allocator.py"
 _OLD_TIER = f"{_CACHE}.hiradix_cache"
 """The tree that releases up to this module's last one built over the host tier of plain models."""
 _JOINED = "enable_unified_memory and "
@@ -80,6 +110,7 @@ _ROWS = (
         (f"{_JOINED}late_is_recurrent and (late_is_dsv4 or not late_is_hybrid_swa)",),
         f"{_CONFIGURATOR}._init_unified_mamba_pools",
         dict.fromkeys(("max_num_reqs", "max_total_num_tokens")),
+        also=("mem_cache/unified_memory_pool.py:init_",),
     ),
     _Row(
         (f"{_JOINED}late_is_hybrid_swa and not late_is_dsv4 and not late_is_recurrent",),
@@ -194,6 +225,22 @@ _ROWS = (
         },
     ),
     _Row(
+        (f"{_TIER}hicache_storage_backend == 'tensorcast'",),
+        f"{_CACHE}.storage.tensorcast_store.host_allocator:"
+        "get_tensorcast_host_allocator_from_runtime",
+        also=(f"{_TENSORCAST}:validate", f"{_TENSORCAST}:create"),
+    ),
+    _Row(
+        ("late_pool_is_npu and late_is_mla",),
+        "sglang.srt.hardware_backend.npu.sparsity_driven_kv_offload.config:"
+        "is_sparsity_driven_kv_offload_enabled",
+        {"model_config": "@model", "use_mla_backend": "late_is_mla"},
+    ),
+    _Row(
+        ("late_is_recurrent and gpu.is_npu and not enable_unified_memory and not late_is_dsv4",),
+        f"{_CONFIGURATOR}._hybrid_full_attention_pool_class",
+    ),
+    _Row(
         ("enable_unified_cache_external_linker and not radix_cache_backend",),
         f"{_CACHE}.unified_cache.linker_factory:create_unified_cache_linker",
         {
@@ -223,21 +270,12 @@ _ROWS = (
 def read_pools(run: Run, later: Later, premises: Premises) -> None:
     """Read every row that the release has."""
     for row in _ROWS:
-        premise = _first(premises, row.when)
+        premise = premises.first(*row.when)
         if premise is not None and run.modules.get(row.unless) is None:
             module, _, symbol = row.what.partition(":")
             file = module.removeprefix("sglang.srt.").replace(".", "/")
             within = (f"{file}.py:{symbol}", *row.also)
             later.read("pool", premise, partial(_call, run, premises, row), _UNREAD, within)
-
-
-def _first(premises: Premises, texts: tuple[str, ...]) -> Operand | None:
-    for text in texts:
-        try:
-            return premises.of(text)
-        except KvsolveError:
-            continue
-    return None
 
 
 def _call(run: Run, premises: Premises, row: _Row) -> Value:
@@ -273,15 +311,14 @@ def _said(run: Run, premises: Premises, name: str, text: str | None) -> Value:
             module, _, function = text[1:].partition(":")
             return serving.call_named(run, module, function, {})
         case _:
-            told = _first(premises, (text,))
-            return raw("opaque", name) if told is None else told
+            return premises.said(name, text)
 
 
 def _configurator(premises: Premises, known: Mapping[str, Value]) -> dict[str, Value]:
     """What the configurator of the target model holds."""
     said: dict[str, Value] = {**known, **{name: raw("opaque", name) for name in _UNSAID}}
     return said | {
-        "attn_dp_size": premises.of("late_attention_dp"),
+        "attn_dp_size": premises.said("attn_dp_size", "late_attention_dp"),
         "model_dtype": known["dtype"],
         "req_to_token_pool": None,
         "token_to_kv_pool_allocator": None,
@@ -296,7 +333,7 @@ def _configurator(premises: Premises, known: Mapping[str, Value]) -> dict[str, V
 
 def _family(premises: Premises, text: str) -> Operand:
     """The configuration of a model of a family, None for one of another."""
-    return if_(premises.of(text), raw("fact", "config"), None)
+    return if_(premises.said(text, text), raw("fact", "config"), None)
 
 
 def _context(run: Run, premises: Premises) -> HeapRef:
@@ -307,9 +344,9 @@ def _context(run: Run, premises: Premises) -> HeapRef:
     said: dict[str, Value] = {
         "server_args": View(),
         "params": raw("opaque", "params"),
-        "is_hybrid_swa": premises.of("late_is_hybrid_swa"),
-        "is_hybrid_ssm": premises.of("late_is_recurrent"),
-        "enable_hierarchical_cache": premises.of("enable_hierarchical_cache"),
+        "is_hybrid_swa": premises.said("is_hybrid_swa", "late_is_hybrid_swa"),
+        "is_hybrid_ssm": premises.said("is_hybrid_ssm", "late_is_recurrent"),
+        "enable_hierarchical_cache": premises.said("hicache", "enable_hierarchical_cache"),
         "full_tokens_per_layer": raw("opaque", "full_tokens_per_layer"),
         "tp_worker": raw("opaque", "tp_worker"),
     }

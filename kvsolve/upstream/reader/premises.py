@@ -7,13 +7,12 @@ are written in the language of the entries, with the names that the curated file
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.errors import KvsolveError
-from kvsolve.model.expression import Expr, Operand, rebuild, walk
+from kvsolve.model.expression import Expr, Operand, raw, rebuild, walk
 from kvsolve.model.program import Place
 from kvsolve.model.syntax import parse
 from kvsolve.packs.files import constraints_directory
@@ -59,6 +58,18 @@ class Premises:
         term = parse(text, self.run.log.versions)
         return self._resolved(term)
 
+    def first(self, *texts: str) -> Operand | None:
+        """The first of several premises that the release can say; None where it can say none."""
+        for text in texts:
+            with suppress(KvsolveError):
+                return self.of(text)
+        return None
+
+    def said(self, name: str, text: str) -> Operand:
+        """What something is, unknown where the release has not what the text speaks of."""
+        found = self.first(text)
+        return raw("opaque", name) if found is None else found
+
     def _resolved(self, operand: Operand) -> Operand:
         if not isinstance(operand, Expr):
             return operand
@@ -87,13 +98,15 @@ class Premises:
 
 
 def _definitions(release: str) -> dict[str, str]:
-    """Name -> what it means in a release."""
+    """Name -> what it means in a release; for one that no range covers, what it meant last."""
     found: dict[str, str] = {}
+    last: dict[str, str] = {}
     root = constraints_directory() / "sglang"
     rows: list[Mapping[str, Any]] = []
     for path in sorted(root.glob(_FILES)):
         rows += read_curated(path).get("let", [])
     for row in rows:
-        if confirmed(release, row.get("sglang", ">=0")) and re.match(r"\w+$", row["name"]):
+        last[row["name"]] = row["value"]
+        if confirmed(release, row.get("sglang", ">=0")):
             found[row["name"]] = row["value"]
-    return found
+    return last | found

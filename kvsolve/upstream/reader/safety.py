@@ -79,6 +79,8 @@ def _as_object(operand: Operand) -> Operand:
         return operand
     if operand.op == "isinstance" and operand.args[0] == raw("fact", "config"):
         return False if operand.args[1:] == ("dict",) else operand
+    if operand.op in ("is", "is_not") and operand.args == (raw("fact", "config"), None):
+        return operand.op == "is_not"
     return rebuild(operand, _as_object)
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kvsolve.upstream.reader.run import Run
 
 __all__ = [
+    "SAID_DTYPE",
     "call_method",
     "call_named",
     "class_named",
@@ -43,7 +44,35 @@ __all__ = [
 
 _RUNNER = ("sglang.srt.model_executor.model_runner", "ModelRunner")
 _SPECULATION = ("sglang.srt.speculative.spec_info", "SpeculativeAlgorithm")
+SAID_DTYPE = "kv_cache_dtype in ('fp8_e4m3', 'fp8_e5m2', 'mxfp8', 'bf16', 'bfloat16')"
 _ALIASES = {"NEXTN": "EAGLE"}
+
+
+_SAID = {
+    "decode_attention_backend_str": "late_decode_backend",
+    "device": "device",
+    "dtype": "late_model_dtype",
+    "is_hybrid_swa": "late_is_hybrid_swa",
+    "is_hybrid_swa_compress": "model.is_hybrid_swa_compress",
+    "page_size": "page_size",
+    "pp_size": "pp_size",
+    "prefill_attention_backend_str": "late_prefill_backend",
+    "tp_size": "tp_size",
+    "use_mla_backend": "late_is_mla",
+}
+"""What a runner holds that flags and facts say."""
+_UNSAID = (
+    "hisparse_coordinator",
+    "kv_cache_dtype_str",
+    "kv_index_translator",
+    "max_running_requests",
+    "max_total_num_tokens",
+    "model",
+    "req_to_token_pool",
+    "sliding_window_size",
+    "token_to_kv_pool",
+    "token_to_kv_pool_allocator",
+)
 
 
 def class_named(run: Run, module: str, name: str) -> ClassValue | None:
@@ -97,17 +126,23 @@ def _dtype(name: str) -> Operand:
     return raw("fact", f"packages.torch.{name}")
 
 
-def kv_dtype(run: Run, premises: Premises) -> Operand:
+def kv_dtype(premises: Premises, *, said: bool = False) -> Operand:
     """The element type of the KV pool of the target model.
 
     Under ``auto`` a checkpoint may store FP8, which its weights tell; that stays unknown.
+
+    Args:
+        premises: Premises of the release.
+        said: Whether a flag says the type, as :data:`SAID_DTYPE` asks.
     """
     rocm, older = _dtype("float8_e4m3fnuz"), _dtype("float8_e5m2")
-    named = if_(premises.of("kv_cache_dtype == 'fp8_e5m2' and not gpu.is_hip"), older, rocm)
-    fp8 = premises.of("kv_cache_dtype in ('fp8_e4m3', 'fp8_e5m2')")
-    other = if_(fp8, named, raw("opaque", "kv dtype of weights or fp4"))
-    plain = if_(premises.of("kv_cache_dtype in ('bf16', 'bfloat16')"), _dtype("bfloat16"), other)
-    return if_(premises.of("late_kv_is_e4m3fn"), _dtype("float8_e4m3fn"), plain)
+    is_e5m2 = premises.said("e5m2", "kv_cache_dtype == 'fp8_e5m2' and not gpu.is_hip")
+    is_fp8 = premises.said("fp8", "kv_cache_dtype in ('fp8_e4m3', 'fp8_e5m2')")
+    is_bf16 = premises.said("bf16", "kv_cache_dtype in ('bf16', 'bfloat16')")
+    named = if_(is_e5m2, older, rocm)
+    other = named if said else if_(is_fp8, named, raw("opaque", "kv dtype of weights or fp4"))
+    plain = if_(is_bf16, _dtype("bfloat16"), other)
+    return if_(premises.said("e4m3", "late_kv_is_e4m3fn"), _dtype("float8_e4m3fn"), plain)
 
 
 def speculation(run: Run, premises: Premises) -> Operand:
@@ -121,52 +156,33 @@ def speculation(run: Run, premises: Premises) -> Operand:
     chosen: Operand = run.operand(classes.attribute(run, cls, "NONE"))
     for name in iteration.enum_members(cls):
         spelled = (name, *(alias for alias, meant in _ALIASES.items() if meant == name))
-        test = premises.of(f"speculative_algorithm in {spelled!r}")
+        test = premises.said("named", f"speculative_algorithm in {spelled!r}")
         if name != "NONE":
             chosen = if_(test, run.operand(classes.attribute(run, cls, name)), chosen)
     return chosen
 
 
-def of_runner(run: Run, premises: Premises) -> dict[str, Value]:
-    """What a model runner of the target model is told or finds out."""
-    flags, model = View(), ConfigObject("model")
-    return {
-        "server_args": flags,
-        "model_config": model,
-        "device": run.state["now", "device"],
+def of_runner(run: Run, premises: Premises, *, said: bool = False) -> dict[str, Value]:
+    """What a model runner of the target model is told or finds out; see :func:`kv_dtype`."""
+    held: dict[str, Value] = {name: premises.said(name, text) for name, text in _SAID.items()}
+    return held | {
+        "server_args": View(),
+        "model_config": model(),
         "gpu_id": 0,
         "tp_rank": 0,
         "pp_rank": 0,
-        "tp_size": run.state["now", "tp_size"],
-        "pp_size": run.state["now", "pp_size"],
-        "page_size": run.state["now", "page_size"],
         "tp_group": Bag("tp_group"),
         "pp_group": Bag("pp_group"),
         "is_draft_worker": False,
         "draft_model_idx": None,
-        "use_mla_backend": premises.of("late_is_mla"),
-        "is_hybrid_swa": premises.of("late_is_hybrid_swa"),
-        "is_hybrid_swa_compress": premises.of("model.is_hybrid_swa_compress"),
-        "kv_cache_dtype": kv_dtype(run, premises),
-        "kv_cache_dtype_str": raw("opaque", "kv_cache_dtype_str"),
-        "dtype": premises.of("late_model_dtype"),
+        "kv_cache_dtype": kv_dtype(premises, said=said),
         "spec_algorithm": speculation(run, premises),
-        "sliding_window_size": raw("opaque", "sliding_window_size"),
-        "prefill_attention_backend_str": premises.of("late_prefill_backend"),
-        "decode_attention_backend_str": premises.of("late_decode_backend"),
         "init_new_workspace": False,
-        "max_running_requests": raw("opaque", "max_running_requests"),
-        "max_total_num_tokens": raw("opaque", "max_total_num_tokens"),
-        "token_to_kv_pool": raw("opaque", "token_to_kv_pool"),
-        "req_to_token_pool": raw("opaque", "req_to_token_pool"),
-        "token_to_kv_pool_allocator": raw("opaque", "token_to_kv_pool_allocator"),
-        "hisparse_coordinator": raw("opaque", "hisparse_coordinator"),
-        "kv_index_translator": raw("opaque", "kv_index_translator"),
-        "model": raw("opaque", "model"),
+        **{name: raw("opaque", name) for name in _UNSAID},
     }
 
 
-def runner(run: Run, premises: Premises) -> HeapRef:
+def runner(run: Run, premises: Premises, *, said: bool = False) -> HeapRef:
     """The model runner of the target model.
 
     Raises:
@@ -175,4 +191,4 @@ def runner(run: Run, premises: Premises) -> HeapRef:
     cls = class_named(run, *_RUNNER)
     if cls is None:
         raise Unreadable("the release has no ModelRunner")
-    return run.allocate(Instance(cls, of_runner(run, premises)))
+    return run.allocate(Instance(cls, of_runner(run, premises, said=said)))

@@ -47,9 +47,11 @@ class ServerArgs:
 NAMES = FactNames(
     functions={
         "sglang.srt.utils:is_fast": "gpu.is_fast",
+        "sglang.srt.utils:is_hip": "gpu.is_hip",
         "torch.cuda.get_device_capability": "gpu.torch_capability",
     },
     helpers={"sglang.srt.utils:describe": "describe"},
+    constants={"torch.bfloat16": "packages.torch.bfloat16"},
 )
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from kvsolve.errors import KvsolveError
 from kvsolve.upstream.reach import figures
-from kvsolve.upstream.reach.leaves import conditions, leaves
+from kvsolve.upstream.reach.leaves import agreement, conditions, leaves
 from kvsolve.upstream.reach.places import Known, Place, places
 from kvsolve.upstream.reach.reachable import reachable
 from kvsolve.upstream.source import SourceTree
@@ -158,6 +158,26 @@ def test_leaves_of_conditions(body: str, flags: tuple[str], unknown: tuple[str])
     tests = conditions(function, statement)
     found = leaves(function, tests, frozenset({"page_size"}))
     assert (found.flags, found.unknown) == (flags, unknown)
+
+
+@pytest.mark.parametrize(
+    ("test", "agree"),
+    [
+        ("self.page_size == spec.page_size", True),
+        ("page_size != info.page_size", True),
+        ("page_size == size", False),
+        ("page_size == page_size", False),
+        ("self.page_size > spec.page_size", False),
+        ("self.page_size == 64", False),
+    ],
+)
+def test_a_question_whether_two_objects_agree(test: str, agree: bool) -> None:
+    tree = ast.parse(
+        f"def f(page_size):\n    if {test}:\n        raise ValueError\n    assert {test}"
+    )
+    function = tree.body[0]
+    for statement in (n for n in ast.walk(function) if isinstance(n, (ast.Raise, ast.Assert))):
+        assert agreement(function, statement) is agree
 
 
 def test_figures_are_kept_by_release(tmp_path: Path) -> None:
