@@ -293,6 +293,8 @@ def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
         if value.op == "if":
             test, then, other = value.args
             return node("if", test, _is_of(run, then, kinds), _is_of(run, other, kinds))
+        if run.wary and _is_typed(run, value, kinds):
+            return True
         basic = [k for k in kinds if k in _TYPES or k == "NoneType" or _configures(value, k)]
         return node("isinstance", value, *basic) if basic else False
     if isinstance(value, str) and value in run.enums:
@@ -309,6 +311,13 @@ def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
     if is_operand(value):
         return bool(node("isinstance", value, *kinds))
     return isinstance(value, tuple) and "tuple" in kinds
+
+
+def _is_typed(run: Run, value: Expr, kinds: list[str]) -> bool:
+    """Whether a value is a flag that is never unset and always of such a type, as its default."""
+    if value.op != "ref" or run.may_be_none(value):
+        return False
+    return type(run.fields.get(value.args[0])).__name__ in kinds
 
 
 def _configures(value: Expr, kind: str) -> bool:

@@ -21,8 +21,9 @@ from kvsolve.upstream.reader import special
 from kvsolve.upstream.reader.bags import WIDTHS, bag_of, width
 from kvsolve.upstream.reader.fingerprint import canonical
 from kvsolve.upstream.reader.log import weight
-from kvsolve.upstream.reader.safety import plain, safe_guard, tight
+from kvsolve.upstream.reader.safety import never, plain, safe_guard, tight
 from kvsolve.upstream.reader.values import (
+    ConfigObject,
     Dead,
     FunctionValue,
     Unreadable,
@@ -101,11 +102,14 @@ class Later:
         run.quiet += 1
         run.unread, run.lost, run.wary = unread, None, self.wary
         run.held = set()
+        if self.wary:
+            run.enter(True, premise)
         try:
             action()
         except (Dead, Unreadable, RecursionError):
             run.restore(depth)
         finally:
+            run.restore(depth)
             run.quiet -= 1
             run.unread, run.wary = (), False
             run.state = before
@@ -127,7 +131,7 @@ class Later:
     ) -> None:
         at = (step.place.file, step.place.line)
         guard = self._exact(step.when, local) if followed else None
-        if guard is False or (guard is not None and all_of(premise, guard) is False):
+        if guard is not None and never(all_of(premise, guard)):
             self.told.setdefault(at, ("never", stage))
             return
         if guard is True and self.wary:
@@ -285,8 +289,23 @@ def _is_fp4(
     return node("and", raw("fact", "gpu.is_cuda"), stored)
 
 
+def _family(
+    run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]
+) -> Value:
+    """Asked of the target model, whose family the names of the curated entries tell."""
+    asked = isinstance(args[0], ConfigObject) if args else False
+    if not run.wary or not args or not (asked or args[0] == raw("fact", "config")):
+        return NotImplemented
+    return run.families.get(function.name, NotImplemented)
+
+
+_FAMILIES = (
+    "hybrid_gdn_config hybrid_kda_config is_deepseek_dsa is_deepseek_v4 is_minimax_sparse"
+    " mambaish_config"
+)
 _HANDLERS: dict[str, Callable[..., Value]] = {
     "is_float4_e2m1fn_x2": _is_fp4,
+    **dict.fromkeys(_FAMILIES.split(), _family),
     **{name: bag_of("flags") for name in _BAGS.split()},
     **{name: _width_of(size) for name, size in WIDTHS.items()},
     "get_parallel": bag_of("parallel"),

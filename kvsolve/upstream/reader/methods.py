@@ -57,7 +57,7 @@ def call(run: Run, method: BoundMethod, args: Args, kwargs: Kwargs) -> Value:
     if isinstance(owner, Union):
         return calls.call(run, attributes.read(run, owner, name), args, kwargs)
     if isinstance(owner, Expr):
-        return _term(run, owner, name, args, kwargs)
+        return _asked(run, owner, name, args, kwargs)
     return _constant(run, owner, name, args, kwargs)
 
 
@@ -255,6 +255,16 @@ _TABLE: dict[str, Callable[[Run, HeapRef, Table, Args], Value]] = {
     "values": _rows(lambda key, value: value),
     "copy": lambda run, owner, payload, args: run.allocate(Table(payload.entries)),
 }
+
+
+def _asked(run: Run, owner: Expr, name: str, args: Args, kwargs: Kwargs) -> Value:
+    """A method of a term; what it answers to objects of the process that serves is not known."""
+    try:
+        return _term(run, owner, name, args, kwargs)
+    except Unreadable:
+        if not run.wary:
+            raise
+        return run.unknown()
 
 
 def _term(run: Run, owner: Expr, name: str, args: Args, kwargs: Kwargs) -> Value:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Operand, if_, raw
+from kvsolve.model.expression import raw
 from kvsolve.upstream.reader import serving
 from kvsolve.upstream.reader.state import Instance
 from kvsolve.upstream.reader.values import HeapRef, Unreadable, Value, View
@@ -27,6 +27,7 @@ __all__ = ["read_pools"]
 
 _CACHE = "sglang.srt.mem_cache"
 _CONFIGURATOR = f"{_CACHE}.kv_cache_configurator:KVCacheConfigurator"
+_SIZING = "sglang.srt.model_executor.pool_configurator"
 _UNREAD = (
     "sglang.srt.layers.quantization",
     "sglang.jit_kernel",
@@ -145,7 +146,7 @@ _ROWS = (
     ),
     _Row(
         ("late_is_dsv4 and late_is_hybrid_swa and not gpu.is_npu",),
-        "sglang.srt.model_executor.pool_configurator:check_dsv4_unified_fp8_pd_supported",
+        f"{_SIZING}:check_dsv4_unified_fp8_pd_supported",
         {
             "unified_fp8": "@sglang.srt.layers.attention.dsv4.unified_kv_gate:is_unified_kv_fp8",
             "disaggregation_mode": "disaggregation_mode",
@@ -160,6 +161,21 @@ _ROWS = (
     _Row(
         ("late_is_dsv4 and gpu.is_npu",),
         "sglang.srt.hardware_backend.npu.dsv4.dsv4_memory_pool:DSV4NPUTokenToKVPool.__init__",
+    ),
+    _Row(
+        ("late_is_dsv4 and late_is_hybrid_swa",),
+        f"{_SIZING}:DSV4PoolConfigurator.__init__",
+        {"kvc": "@configurator"},
+    ),
+    _Row(
+        ("late_is_dsv4 and late_is_hybrid_swa and page_size % 128 == 0",),
+        f"{_SIZING}:DSV4PoolConfigurator.calculate_pool_sizes_from_max_tokens",
+        {"page_size": "page_size"},
+    ),
+    _Row(
+        ("not late_is_hybrid_swa",),
+        f"{_SIZING}:DefaultPoolConfigurator._compute_cell_size",
+        {"kvc": "@configurator"},
     ),
     _Row(
         ("kv_cache_dtype in ('nvfp4', 'fp4_mx_block16')",),
@@ -303,6 +319,12 @@ def _said(run: Run, premises: Premises, name: str, text: str | None) -> Value:
             return View()
         case "@runner":
             return serving.runner(run, premises)
+        case "@configurator":
+            cls = serving.class_named(run, *_CONFIGURATOR.split(":"))
+            if cls is None:
+                raise Unreadable("the release has no configurator")
+            known = serving.of_runner(run, premises)
+            return run.allocate(Instance(cls, _configurator(premises, known)))
         case "@model":
             return serving.model()
         case "@context":
@@ -323,17 +345,12 @@ def _configurator(premises: Premises, known: Mapping[str, Value]) -> dict[str, V
         "req_to_token_pool": None,
         "token_to_kv_pool_allocator": None,
         "extra_mamba_cache_bytes_per_req": 0,
-        "mambaish_config": _family(premises, "late_is_recurrent"),
-        "hybrid_gdn_config": _family(premises, "late_is_gdn"),
-        "hybrid_kda_config": _family(premises, "late_is_kda"),
+        "mambaish_config": serving.family(premises, "late_is_recurrent"),
+        "hybrid_gdn_config": serving.family(premises, "late_is_gdn"),
+        "hybrid_kda_config": serving.family(premises, "late_is_kda"),
         "kv_shard_rank": None,
         "kv_shard_size": 1,
     }
-
-
-def _family(premises: Premises, text: str) -> Operand:
-    """The configuration of a model of a family, None for one of another."""
-    return if_(premises.said(text, text), raw("fact", "config"), None)
 
 
 def _context(run: Run, premises: Premises) -> HeapRef:

@@ -150,6 +150,8 @@ class Run:
         wary: Whether something that was not followed counts as unknown even where only its kind,
             its presence or its truth is asked: reading starts in the middle, among objects of
             which only some attributes are said.
+        families: What functions that ask a configuration for its family answer of the target
+            model's, by their names; the family itself, or the configuration where it is of it.
         held: File and line of refusals whose condition is false wherever reading came to them.
         unread: Prefixes of modules whose functions and classes are not entered.
         lost: How many steps there were when a statement that may leave its function or loop was
@@ -188,6 +190,7 @@ class Run:
         self.told_lacking: dict[Expr, Expr] = {}
         self.unread: tuple[str, ...] = ()
         self.wary = False
+        self.families: Mapping[str, Operand] = {}
         self.held: set[tuple[str, int]] = set()
         self.lost: int | None = None
         self._numbers = 0

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["plain", "safe_guard", "shared_out", "tight"]
+__all__ = ["never", "plain", "safe_guard", "shared_out", "tight"]
 
 _ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "lt", "le", "gt", "ge"])
 _DIVISION = frozenset(["floordiv", "mod", "truediv"])
 _SAFE_CALLS = frozenset(["max", "min", "abs", "bool", "str"])
 _BREAKING = frozenset(["item", "slice", "pow", "bitor", "bitand", "lshift", "rshift"])
+_PLATFORMS = frozenset(f"gpu.is_{kind}" for kind in ("cuda", "hip", "npu", "xpu", "cpu", "musa"))
+"""A machine is of one of these at most."""
 _PLAIN = frozenset(["attr", "getattr", "ref", "fact"])
 
 
@@ -50,6 +52,18 @@ def tight(operand: Operand, memo: dict[Expr, Operand] | None = None) -> Operand:
         inner = rebuild(operand, lambda part: tight(part, memo))
         memo[operand] = _chosen(inner) if isinstance(inner, Expr) else inner
     return memo[operand]
+
+
+def never(operand: Operand) -> bool:
+    """Whether the parts of a condition exclude each other, by platform or by the value of one."""
+    if not isinstance(operand, Expr) or operand.op != "and":
+        return operand is False
+    parts = [p for p in operand.args if isinstance(p, Expr)]
+    if sum(part.op == "fact" and part.args[0] in _PLATFORMS for part in parts) > 1:
+        return True
+    named = {p.args[0]: p.args[1] for p in parts if _compares(p, "eq")}
+    among = [p for p in parts if p.op == "in" and isinstance(p.args[1], tuple)]
+    return any(named.get(p.args[0], p.args[1][0]) not in p.args[1] for p in among if p.args[1])
 
 
 def _chosen(term: Expr) -> Operand:

@@ -35,6 +35,7 @@ __all__ = [
     "call_method",
     "call_named",
     "class_named",
+    "family",
     "kv_dtype",
     "model",
     "of_runner",
@@ -143,6 +144,11 @@ def kv_dtype(premises: Premises, *, said: bool = False) -> Operand:
     other = named if said else if_(is_fp8, named, raw("opaque", "kv dtype of weights or fp4"))
     plain = if_(is_bf16, _dtype("bfloat16"), other)
     return if_(premises.said("e4m3", "late_kv_is_e4m3fn"), _dtype("float8_e4m3fn"), plain)
+
+
+def family(premises: Premises, text: str) -> Operand:
+    """The configuration of a model of a family, None for one of another."""
+    return if_(premises.said(text, text), raw("fact", "config"), None)
 
 
 def speculation(run: Run, premises: Premises) -> Operand:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kvsolve.model.program import Place, Refuse
 from kvsolve.packs.files import constraints_directory
 from kvsolve.upstream.late_words import entry_statements
-from kvsolve.upstream.reader import model_classes
+from kvsolve.upstream.reader import model_classes, serving
 from kvsolve.upstream.reader.attention_backends import read_attention_backends
 from kvsolve.upstream.reader.later import read_later
 from kvsolve.upstream.reader.linear_attention import read_linear_attention
@@ -25,6 +25,17 @@ __all__ = ["read_on"]
 
 _PROOF = "sglang.srt.mem_cache.kv_cache_configurator"
 """Releases without this module are judged up to argument resolution."""
+_FAMILIES = {
+    "is_deepseek_dsa": "late_is_dsa",
+    "is_deepseek_v4": "late_is_dsv4",
+    "is_minimax_sparse": "late_is_minimax_sparse",
+}
+_CONFIGURATIONS = {
+    "hybrid_gdn_config": "late_is_gdn",
+    "hybrid_kda_config": "late_is_kda",
+    "mambaish_config": "late_is_recurrent",
+}
+"""Functions that ask for a family, and those that answer with the configuration, by its name."""
 _SEVERAL = frozenset({"GDNKernelDispatcher.__init__", "KDAKernelDispatcher.__init__"})
 """Functions whose curated entries stand for several statements each, in part."""
 
@@ -55,6 +66,10 @@ def _read_servers(run: Run, later: Later) -> None:
     later.wary = True
     later.by_hand = frozenset(_by_hand(run))
     premises = Premises(run)
+    run.families = {
+        **{name: premises.said(name, text) for name, text in _FAMILIES.items()},
+        **{name: serving.family(premises, text) for name, text in _CONFIGURATIONS.items()},
+    }
     read_pools(run, later, premises)
     read_attention_backends(run, later, premises)
     read_linear_attention(run, later, premises)
