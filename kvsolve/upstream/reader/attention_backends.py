@@ -43,7 +43,7 @@ def read_attention_backends(run: Run, later: Later, premises: Premises) -> None:
             if (premise := premises.first(where)) is None:
                 break
             action = partial(_create, run, premises, function, said=said)
-            later.read("attention", premise, action, _UNREAD, _WITHIN)
+            later.read("attention", premise, action, _UNREAD, within=_WITHIN)
             if _unsure(later) <= unsure:
                 break  # nothing rests on what is not known of the KV pool
 

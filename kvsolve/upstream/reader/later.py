@@ -85,6 +85,7 @@ class Later:
         premise: Operand,
         action: Callable[[], Value],
         unread: tuple[str, ...],
+        *,
         within: tuple[str, ...] = ("",),
     ) -> None:
         """Read something under a premise, and take up what it refuses.

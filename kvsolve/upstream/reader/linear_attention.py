@@ -41,7 +41,7 @@ def read_linear_attention(run: Run, later: Later, premises: Premises) -> None:
         premise = premises.first(f"hasattr(config, 'model_type') and ({text})")
         if cls is not None and premise is not None:
             action = partial(_build, run, premises, cls)
-            later.read("attention", premise, action, _UNREAD, ("layers/attention/",))
+            later.read("attention", premise, action, _UNREAD, within=("layers/attention/",))
 
 
 def _build(run: Run, premises: Premises, cls: Value) -> Value:

@@ -291,7 +291,7 @@ def read_pools(run: Run, later: Later, premises: Premises) -> None:
             module, _, symbol = row.what.partition(":")
             file = module.removeprefix("sglang.srt.").replace(".", "/")
             within = (f"{file}.py:{symbol}", *row.also)
-            later.read("pool", premise, partial(_call, run, premises, row), _UNREAD, within)
+            later.read("pool", premise, partial(_call, run, premises, row), _UNREAD, within=within)
 
 
 def _call(run: Run, premises: Premises, row: _Row) -> Value:
