@@ -92,7 +92,9 @@ def write_cached(name: str, key: str, body: bytes) -> None:
             handle.write(key.encode() + b"\0" + body)
         os.replace(temporary, path)
     except OSError:
-        with suppress(OSError):  # a full disk must not keep halves of files
+        pass
+    finally:  # neither a full disk nor an interrupt must keep halves of files
+        with suppress(OSError):
             temporary.unlink()
 
 

@@ -111,9 +111,10 @@ class Baseline:
                 handle.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
             os.replace(temporary, self.path)
         except OSError as error:
+            raise KvsolveError(f"{self.path}: cannot be written: {error.strerror}") from None
+        finally:  # also where somebody interrupts
             with suppress(OSError):
                 os.unlink(temporary)
-            raise KvsolveError(f"{self.path}: cannot be written: {error.strerror}") from None
         return len(rows)
 
 
