@@ -135,6 +135,12 @@ class OptionMapReader:
             return False
         if not top and not _MODELS.intersection(names):
             return False  # a part of something else, such as one case of a launcher of its own
+        if (
+            not top
+            and _SIGNS.intersection(names) == {"model-path"}
+            and not _names()[0].issuperset(names)
+        ):
+            return False  # an entry of a catalogue of models
         if not self.sure and len(names) < 2:
             return False
         return not any(engine in key.lower() for key in keys for engine in _OTHER_ENGINES)

@@ -52,6 +52,7 @@ td.with, .key.with { background: color-mix(in srgb, var(--with) 30%, var(--back)
 td.no, .key.no { background: color-mix(in srgb, var(--no) 38%, var(--back)); }
 td.reported, .key.reported { background: color-mix(in srgb, var(--reported) 38%, var(--back)); }
 td.unknown, .key.unknown { background: color-mix(in srgb, var(--unknown) 20%, var(--back)); }
+td:is(.yes, .with, .no, .reported, .unknown) { white-space: nowrap; }
 .sign { display: inline-block; min-width: 1em; font-weight: 700; }
 .key { padding: .05rem .45rem; border-radius: .25rem; white-space: nowrap; }
 ul.legend { list-style: none; padding: 0; display: flex; flex-wrap: wrap; gap: .3rem 1.5rem; }

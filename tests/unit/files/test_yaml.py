@@ -277,3 +277,9 @@ backend:
         "the recipe tries several values",
         "the recipe's launcher adds it",
     ]
+
+
+def test_an_entry_of_a_catalogue_of_models_is_no_server() -> None:
+    entry = "models:\n  - name: scout\n    model_path: meta/scout\n    quantization: bf16\n"
+    assert found(entry) == []
+    assert len(found(entry.replace("quantization: bf16", "tp_size: 8"))) == 1
