@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kvsolve.answers.translation import span_of, translations
+from kvsolve.answers.translation import span_of, translations, with_words
 from kvsolve.files.editing import (
     CannotEditError,
     Delete,
@@ -67,13 +66,7 @@ def edited_request(question: Question, repair: Repair) -> Request:
         CannotEditError: The command's words do not hold what is to be changed.
     """
     request = question.request
-    told = moved(request.command, [*operations(question, repair)])
-    return replace(
-        request,
-        command=[word for word, _ in told],
-        unknown={n: request.unknown[p] for n, (_, p) in enumerate(told) if p in request.unknown},
-        loose=frozenset(n for n, (_, p) in enumerate(told) if p in request.loose),
-    )
+    return with_words(request, moved(request.command, [*operations(question, repair)]))
 
 
 def _added(question: Question, edit: Edit, repair: Repair, found: FoundCommand | None) -> Operation:

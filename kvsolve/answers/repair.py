@@ -176,7 +176,7 @@ def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]
         question.context,
         known_part(question.config, question.pack.flags),
         pins=wanted.pins,
-        held=question.held,
+        held=question.held | {option.flag.dest for option in question.parsed.open},
         weights=wanted.weights,
         k=wanted.top,
         time_limit=wanted.left,

@@ -1,4 +1,4 @@
-"""Repairs that leave alone what only suppressed findings ask for."""
+"""Repairs without what only suppressed findings ask for, or only a value that is not known."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.answers.asking import hider, session
 from kvsolve.answers.operations import edited_request
+from kvsolve.answers.translation import written_out
 from kvsolve.errors import KvsolveError
 from kvsolve.files.editing import CannotEditError
 from kvsolve.outputs.report import subject_of
@@ -32,16 +33,19 @@ def wanting(result: CheckResult) -> bool:
 def spared(question: Question, answer: Fix) -> Fix:
     """The answer, its repairs without the edits that all but suppressed findings do without.
 
-    The search knows of no suppressions, so of what is left nothing is proven.
+    The search knows of no suppressions, and takes a default where a value is not known, so that it
+    may mend what nobody knows to be refused. Of what is left nothing is proven.
 
     Args:
         question: The command.
         answer: Its repairs; the findings of its result say what is suppressed.
     """
     kept = {_name(finding) for finding in answer.result.errors if finding.suppressed}
-    if not kept or not answer.repairs:
+    if not answer.repairs or not (kept or question.parsed.open):
         return answer
-    found = {frozenset(r.edits): r for r in _pruned(question, answer.repairs, kept)}
+    plain = session().ask(written_out(question))  # edits are of options wherever they stand
+    refused = {finding.code for finding in answer.result.errors}
+    found = {r.argv: r for r in _pruned(plain, answer.repairs, kept, refused)}
     repairs = sorted(found.values(), key=lambda repair: repair.cost)
     return replace(answer, repairs=tuple(repairs), bound=repairs[0].bound)
 
@@ -70,20 +74,25 @@ def _edited(question: Question, repair: Repair) -> Question:
     return session().ask(edited_request(question, repair))
 
 
-def _pruned(question: Question, repairs: Iterable[Repair], kept: set[Name]) -> Iterator[Repair]:
+def _pruned(
+    question: Question, repairs: Iterable[Repair], kept: set[Name], refused: set[str]
+) -> Iterator[Repair]:
     for repair in repairs:
         try:
-            yield _without_needless(question, repair, kept)
+            best = _without_needless(question, repair, kept)
+            removes = tuple(code for code in best.removes if code in refused)
+            yield replace(best, removes=removes)
         except CannotEditError:  # an edit is none of the command's own words
             yield replace(repair, optimal=False, bound=1)
 
 
 def _without_needless(question: Question, repair: Repair, kept: set[Name]) -> Repair:
     """The repair without each edit, one after the other, that only what is kept asks for."""
-    best = replace(repair, bound=1, optimal=False)
+    best = replace(repair, bound=1, optimal=False) if kept else repair
     for edit in repair.edits:
         edits = tuple(other for other in best.edits if other is not edit)
-        fewer = replace(best, edits=edits, cost=sum(other.cost for other in edits))
+        cost = sum(other.cost for other in edits)
+        fewer = replace(best, edits=edits, cost=cost, bound=1, optimal=False)
         if edits and _is_enough(question, fewer, kept):
             best = fewer
     made = _edited(question, best)

@@ -25,7 +25,16 @@ if TYPE_CHECKING:
     from kvsolve.session import Question, Request
     from kvsolve.solve.repair import Repairs
 
-__all__ = ["Translation", "best", "span_of", "told_once", "translated", "translations"]
+__all__ = [
+    "Translation",
+    "best",
+    "span_of",
+    "told_once",
+    "translated",
+    "translations",
+    "with_words",
+    "written_out",
+]
 
 _MOST_TRIED = 3
 """Translations of which each is left out in turn; more are taken up or dropped together."""
@@ -91,7 +100,19 @@ def translated(request: Request, question: Question, chosen: Collection[Translat
         repeated = [item.unknown.get(n, -1) for n in range(len(item.tokens))]
         sources = [question.origin[place] if place >= 0 else -1 for place in repeated]
         slots[at[item.start]] = list(zip(item.tokens, sources, strict=True))
-    told = [pair for slot in slots for pair in slot]
+    return with_words(request, [pair for slot in slots for pair in slot])
+
+
+def written_out(question: Question) -> Request:
+    """The request with the options of its ``--config`` file, where it has one, as its own."""
+    if all(place >= 0 for place in question.origin):
+        return question.request
+    words, _, places = _written_out(question)
+    return with_words(question.request, list(zip(words, places, strict=True)))
+
+
+def with_words(request: Request, told: Sequence[tuple[str, int]]) -> Request:
+    """The request with other words, each with the position that it had, -1 for a new one."""
     return replace(
         request,
         command=[word for word, _ in told],

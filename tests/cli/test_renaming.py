@@ -117,3 +117,17 @@ def test_a_misspelt_secret_is_mended_and_not_shown(work: Path, capsys: Capture) 
         ran = run(capsys, "fix", "--write", *CONTEXT, "a.sh")
         assert "hunter22" not in ran.out + ran.err
         assert (work / "a.sh").read_text() == text.replace("kye", "key").replace("lpmx", "lpm")
+
+
+def test_an_option_with_an_unknown_value_is_not_given_a_second_time(
+    work: Path, capsys: Capture
+) -> None:
+    text = f"{COMMAND} --schedule-policy lpmx --chunked-prefill-size $C --page-size 3\n"
+    (work / "a.sh").write_text(text)
+    ran = run(capsys, "fix", "--write", "--allow-unknown", *CONTEXT, "a.sh")
+    assert ran.code == 0, ran.err
+    assert (work / "a.sh").read_text() == text.replace("lpmx", "lpm")
+    assert "removes KV0007\n" in ran.err
+    (work / "a.sh").write_text(text.replace(" --chunked-prefill-size $C", ""))
+    run(capsys, "fix", "--write", *CONTEXT, "a.sh")
+    assert "--chunked-prefill-size -1" in (work / "a.sh").read_text()

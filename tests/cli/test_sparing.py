@@ -79,6 +79,19 @@ def test_settings_suppress_for_a_typed_command_too(work: Path, capsys: Capture) 
     assert (ran.code, "--tp 3" in ran.out) == (0, True)
 
 
+def test_what_a_config_file_gives_may_stay_too(work: Path, capsys: Capture) -> None:
+    (work / "kvsolve.toml").write_text('[[ignore]]\ncode = "KV0002"\nreason = "an older image"\n')
+    (work / "c.yaml").write_text(
+        f"model-path: {LLAMA}\ncuda-graph-max-bs: 64\nschedule-policy: lpmx\n"
+    )
+    command = ("python", "-m", "sglang.launch_server", "--config", "c.yaml", "--tp", "2")
+    context = ("--sglang", "0.5.23", "--gpu", "h100")
+    ran = run(capsys, "fix", *context, "--format", "json", "--", *command)
+    (result,) = ran.json["results"]
+    assert [edit["flag"] for edit in result["repairs"][0]["edits"]] == ["--schedule-policy"]
+    assert "--cuda-graph-max-bs" in result["repairs"][0]["argv"]
+
+
 def test_a_code_that_is_suppressed_in_one_place_is_mended_in_another(
     work: Path, capsys: Capture
 ) -> None:
