@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kvsolve.solve.feasible import Feasibility
+    from kvsolve.solve.grounds import Literals
     from kvsolve.solve.network import Network
+    from kvsolve.solve.proofs import Proofs
     from kvsolve.solve.universe import Universe
 
 __all__ = ["Board"]
@@ -47,6 +49,7 @@ class Board:
         self.learned = NoGoods(universe)
         self._effective: dict[str, int] = {}
         self._feasibility: Feasibility | None = None
+        self._proofs: Proofs | None = None
         self._swayed: frozenset[str] | None = None
         self._places: dict[int, Places] = {}
 
@@ -65,9 +68,22 @@ class Board:
         Where the same check is done in several places, what suffices for one of them to refuse; the
         clause is of no entry by itself then.
         """
-        literals = self.grounds.refusal(self.circuit.roots[step])
+        literals = self.proofs.refusal(step)
         weaker = self._places_of(step).weaker(literals)
         return Clause(literals, step) if weaker is None else Clause(weaker)
+
+    def explain_alone(self, step: int) -> Clause:
+        """Why an entry refuses where the circuit stands, whatever other entries do."""
+        return Clause(self.proofs.refusal(step), step)
+
+    @property
+    def proofs(self) -> Proofs:
+        """Weakens what is met often, made at first use."""
+        if self._proofs is None:
+            from kvsolve.solve.proofs import Proofs
+
+            self._proofs = Proofs(self.network, self.universe, self.grounds)
+        return self._proofs
 
     def _places_of(self, step: int) -> Places:
         found = self._places.get(step)
@@ -89,6 +105,11 @@ class Board:
                         count[other] = count.get(other, 0) + 1
             self._swayed = frozenset(d for d, n in count.items() if n >= _MANY)
         return dest in self._swayed
+
+    def explain_value(self, dest: str) -> Literals:
+        """Why a slot has its effective value where the circuit stands."""
+        node = self.effective(dest)
+        return self.proofs.value(dest, node, self.circuit.terms[node])
 
     def effective(self, dest: str) -> int:
         """The node of a flag's effective value."""

@@ -43,7 +43,7 @@ class Grounds:
     def refusal(self, root: int) -> Literals:
         """What suffices for a refusal that stands now."""
         here = self.now.now
-        read = self._variables(root)
+        read = self.variables(root)
         key = root, tuple(sorted((v, mask) for v, mask in here.items() if v in read))
         found = self._told.get(key)
         if found is None:
@@ -51,7 +51,7 @@ class Grounds:
             self._told[key] = found
         return found
 
-    def _variables(self, node: int) -> frozenset[int]:
+    def variables(self, node: int) -> frozenset[int]:
         """The variables that a node depends on."""
         found = self._read_by.get(node)
         if found is None:
@@ -59,6 +59,17 @@ class Grounds:
             found = frozenset(circuit.variable[part] for part in circuit.cone(node))
             self._read_by[node] = found
         return found
+
+    def suffices(self, node: int, masks: Mapping[int, int], holds: Callable[[Any], bool]) -> bool:
+        """Whether a node's value is such wherever flags are within masks, typed anew or not."""
+        sets = self._sets[self.circuit.unsure[node]].within(node)
+        sets.follow(masks)
+        return holds(sets.values[node])
+
+    def ordered(self, masks: Mapping[int, int]) -> dict[int, int]:
+        """Masks in the order in which they are best done without: first what nobody changed."""
+        order = sorted(masks, key=lambda v: (self._state(v) != self._rest(v), -v))
+        return {variable: masks[variable] for variable in order}
 
     def value(self, node: int) -> Literals:
         """What suffices for the value that a node has now, or for a crash of it."""
@@ -147,8 +158,7 @@ class Grounds:
         sets.follow(masks)
         left = dict(masks)
         if holds(sets.values[node]):
-            order = sorted(left, key=lambda v: (self._state(v) != self._rest(v), -v))
-            for variable in order:
+            for variable in self.ordered(left):
                 if len(left) > 1:
                     sets.put(variable, _EVERYTHING)
                     if holds(sets.values[node]):

@@ -131,6 +131,10 @@ class ProgramJudge:
         return found
 
 
+_EXPLAINED = 4
+"""Entries of one member that are explained at most."""
+
+
 class CircuitJudge:
     """Judges members by the circuit of the context; the program has the last word.
 
@@ -170,10 +174,9 @@ class CircuitJudge:
         """The clauses that a member breaks; soft ones only where it is not refused."""
         steps = self.broken(changes)
         if steps and self.only is None:
-            return [self.board.explain(step) for step in steps]
+            return [self.board.explain(step) for step in self._telling(steps)]
         if steps:
-            roots, grounds = self.board.circuit.roots, self.board.grounds
-            return [Clause(grounds.refusal(roots[step]), step) for step in steps]
+            return [self.board.explain_alone(step) for step in self._telling(steps)]
         if self.only is not None:
             return []
         if self.proof and not self._proven(changes):
@@ -182,6 +185,15 @@ class CircuitJudge:
             as_is = ((v, 1 << changes.get(v, start[v])) for v in range(len(start)))
             return [Clause(tuple(as_is))]
         return self._soft(changes)
+
+    def _telling(self, steps: list[int]) -> list[int]:
+        """Of entries that refuse those that are explained: what reads the fewest flags says most.
+
+        One would do. Explaining costs more than anything else, and all that refuse a member often
+        have the same cause.
+        """
+        circuit = self.board.circuit
+        return sorted(steps, key=lambda s: (circuit.weight[circuit.roots[s]], s))[:_EXPLAINED]
 
     def broken(self, changes: Mapping[int, int]) -> list[int]:
         """The entries that refuse a member, in upstream's order; the first of equal ones."""
@@ -226,7 +238,7 @@ class CircuitJudge:
         board, universe = self.board, self.space.universe
         dest = universe.dests[variable]
         after = board.value(dest)
-        literals = dict(board.grounds.value(board.effective(dest)))
+        literals = dict(board.explain_value(dest))
         own = 1 << state
         for at in range(universe.full[variable].bit_length()):
             other = universe.states[variable][at]
@@ -245,7 +257,7 @@ class CircuitJudge:
                 continue
             literals: dict[int, int] = {}
             for dest in report.flags:
-                for variable, mask in board.grounds.value(board.effective(dest)):
+                for variable, mask in board.explain_value(dest):
                     literals[variable] = literals.get(variable, -1) & mask
             found.append(Clause(tuple(sorted(literals.items())), None, Soft(0, report.code)))
         return found

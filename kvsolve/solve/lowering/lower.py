@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kvsolve.solve.domains import State
     from kvsolve.solve.specialise import Constraint
 
-__all__ = ["Lowered", "lower"]
+__all__ = ["Lowered", "crashing_parts", "lower"]
 
 _HEAVY = 2500
 """Gates of an entry alone from which on it is not quick to evaluate."""
@@ -75,7 +75,7 @@ class Lowered:
 
     def _lower(self, constraint: Constraint) -> None:
         try:
-            crashing = _crashing(constraint.broken)
+            crashing = crashing_parts(constraint.broken)
             if crashing is None:
                 truth = self.encoder.truth(constraint.broken)
             else:
@@ -195,7 +195,7 @@ class Lowered:
         """
         for constraint in self.pending:
             tracer = _Tracer(self.encoder, at)
-            crashing = _crashing(constraint.broken)
+            crashing = crashing_parts(constraint.broken)
             value = outcome(tracer, crashing[0] if crashing else constraint.broken)
             if crashing and value not in (CRASHED, UNKNOWN):
                 value = outcome(tracer, crashing[1]) if value else False
@@ -221,7 +221,7 @@ class _Tracer(Interpreter):
         return self.encoder.tried(operand, owner, self.at[owner], self.reads)
 
 
-def _crashing(broken: Any) -> tuple[Any, Any] | None:
+def crashing_parts(broken: Any) -> tuple[Any, Any] | None:
     """Condition and value of a step that is no refusal but may crash; None of a refusal."""
     if isinstance(broken, Expr) and broken.op == "and" and len(broken.args) == 3:
         when, value, never = broken.args

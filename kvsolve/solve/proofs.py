@@ -1,0 +1,249 @@
+"""Reasons as weak as they get, of what was explained again and again.
+
+In the circuit over sets of states a node that comes to the same by two ways, one of which must be
+open, is open: of such an entry a search meets hundreds of reasons that say nearly the same. What
+was explained often is lowered to gates (:mod:`kvsolve.solve.lowering`), and a solver shows which
+states it really rests on: those in the core of the proof that it cannot be otherwise (prime
+implicants by a solver, as in Ignatiev, Narodytska and Marques-Silva, "Abduction-based explanations
+for machine learning models", 2019).
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from kvsolve.packs.compile import initial_slots
+from kvsolve.solve.circuit import is_broken, is_mark, same
+from kvsolve.solve.domains import default_of
+from kvsolve.solve.lowering.gates import FALSE, TRUE, bits
+from kvsolve.solve.lowering.listing import key_of
+from kvsolve.solve.lowering.lower import crashing_parts
+from kvsolve.solve.lowering.outcomes import Encoder, TooManyOutcomesError
+from kvsolve.solve.network import CRASHED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kvsolve.model.expression import Operand
+    from kvsolve.solve.grounds import Grounds, Literals
+    from kvsolve.solve.lowering.gates import Gates
+    from kvsolve.solve.network import Network
+    from kvsolve.solve.universe import Universe
+
+__all__ = ["Proofs"]
+
+_PATIENCE = 8
+"""Reasons of one thing before it is lowered, which may cost as much as a hundred of them."""
+
+
+class Proofs:
+    """Explains in one context, with proofs where something was explained often.
+
+    Attributes:
+        patience: How often anything is explained without a proof.
+    """
+
+    def __init__(self, network: Network, universe: Universe, grounds: Grounds) -> None:
+        self.network, self.universe, self.grounds = network, universe, grounds
+        self.patience = _PATIENCE
+        self._asked: dict[Any, int] = {}
+        self._gates: _Lowered | None = None
+
+    def refusal(self, step: int) -> Literals:
+        """Why an entry refuses where the circuit stands.
+
+        Args:
+            step: An entry that refuses there.
+        """
+        node = self.grounds.circuit.roots[step]
+        literals = self.grounds.refusal(node)
+        broken = self.network.constraints[step].broken
+        return self._weaker(step, node, literals, lambda made: made.refusal(broken), is_broken)
+
+    def value(self, dest: str, node: int, term: Operand) -> Literals:
+        """Why a slot has its effective value where the circuit stands, or a crash comes first.
+
+        Args:
+            dest: The slot.
+            node: The node of its effective value.
+            term: The node's term.
+        """
+        literals = self.grounds.value(node)
+        own = self.grounds.now.values[node]
+        if is_mark(own):
+            return literals
+        key = dest, key_of(own)
+
+        def holds(value: Any) -> bool:
+            return same(value, own)
+
+        return self._weaker(key, node, literals, lambda made: made.value(term, own), holds)
+
+    def _weaker(
+        self,
+        key: Any,
+        node: int,
+        literals: Literals,
+        literal: Callable[[_Lowered], int],
+        holds: Callable[[Any], bool],
+    ) -> Literals:
+        """A reason made as weak as it gets, once the same was explained often."""
+        asked = self._asked[key] = self._asked.get(key, 0) + 1
+        if asked <= self.patience:
+            return literals
+        if self._gates is None:
+            self._gates = _Lowered(self.network, self.universe)
+        masks = self.grounds.ordered(dict(literals))
+        found = self._gates.weaker(key, masks, literal)
+        if found is None:
+            return literals
+        if not self.grounds.suffices(node, found, holds):
+            found |= self._newcomers(node, found)
+        return tuple(sorted(found.items()))
+
+    def _newcomers(self, node: int, masks: Mapping[int, int]) -> dict[int, int]:
+        """Masks that keep out values which nobody has typed yet: no proof speaks of these."""
+        assert self._gates is not None
+        return {
+            variable: self._gates.known(variable)
+            for variable in self.grounds.variables(node)
+            if variable >= 0 and variable not in masks and self._may_grow(variable)
+        }
+
+    def _may_grow(self, variable: int) -> bool:
+        """Whether a command may give a flag a value that has no number yet."""
+        flag = self.universe.flags.flag(self.universe.dests[variable])
+        return flag.takes_value and not flag.choices
+
+
+class _Lowered:
+    """What was lowered so far, over the states known when this was made."""
+
+    def __init__(self, network: Network, universe: Universe) -> None:
+        flags = universe.flags
+        states = [tuple(own) for own in universe.states]
+        self.masks = [(1 << len(own)) - 1 for own in states]
+        held = initial_slots({d: default_of(flags, d) for d in flags.fields}, {})
+        slots = {(name, 0): value for name, value in held.items()}
+        self.encoder = Encoder(universe.dests, states, slots, network.facts)
+        self.gates = self.encoder.gates
+        self._made: dict[Any, _Proof | None] = {}
+
+    def known(self, variable: int) -> int:
+        """The mask of the states of a flag that proofs speak of."""
+        return self.masks[variable]
+
+    def refusal(self, broken: Operand) -> int:
+        """The literal that a constraint refuses, or crashes."""
+        crashing = crashing_parts(broken)
+        truth = self.encoder.crash(*crashing) if crashing else self.encoder.truth(broken)
+        return self.gates.either(truth.holds, truth.crashes)
+
+    def value(self, term: Operand, own: Any) -> int:
+        """The literal that a term has a value, or crashes."""
+        outcomes = self.encoder.outcomes(term)
+        _, here = outcomes.get(key_of(own), (own, FALSE))
+        _, crash = outcomes.get(key_of(CRASHED), (CRASHED, FALSE))
+        return self.gates.either(here, crash)
+
+    def weaker(
+        self, key: Any, masks: Mapping[int, int], literal: Callable[[_Lowered], int]
+    ) -> dict[int, int] | None:
+        """The masks of a reason, widened and left out as far as a literal holds for certain.
+
+        Returns:
+            None where nothing can be shown: there are too many outcomes, or the reason is about
+            states that were typed later.
+        """
+        if any(mask > 0 and mask & ~self.masks[v] for v, mask in masks.items()):
+            return None
+        if key not in self._made:
+            self._made[key] = self._proof(literal)
+        proof = self._made[key]
+        return None if proof is None else proof.weaker(masks)
+
+    def _proof(self, literal: Callable[[_Lowered], int]) -> _Proof | None:
+        try:
+            root = literal(self)
+        except TooManyOutcomesError:
+            return None
+        return None if root in (TRUE, FALSE) else _Proof(self.gates, root, self.masks)
+
+
+class _Proof:
+    """Clauses that say that one literal does not hold."""
+
+    def __init__(self, gates: Gates, root: int, masks: Sequence[int]) -> None:
+        from kvsolve.solve.engines.python_sat import Solver
+
+        self.gates, self.masks = gates, masks
+        self._states: dict[int, list[int]] = {}
+        self._numbers: dict[int, int] = {}
+        self._top = 0
+        self.solver = Solver(())
+        for node in gates.below([root]):
+            self._numbers[node] = self._defined(node)
+        self.solver.add([-self._literal(root)])
+
+    def weaker(self, masks: Mapping[int, int]) -> dict[int, int] | None:
+        """The masks of a reason, widened and left out; None where it suffices for no proof."""
+        outside = {v: self._outside(v, mask) for v, mask in masks.items() if v in self._states}
+        core = self._core([lit for own in outside.values() for lit in own])
+        if core is None:
+            return None
+        for variable in outside:
+            own = core.intersection(outside[variable])
+            if own:
+                core = self._core(sorted(core - own)) or core
+        found = {}
+        for variable in outside:
+            states = self._states[variable]
+            mask = sum(1 << at for at, number in enumerate(states) if -number not in core)
+            if mask != self.masks[variable]:
+                found[variable] = mask
+        return found
+
+    def _core(self, excluded: Sequence[int]) -> set[int] | None:
+        """Of excluded states those that the refusal rests on; None where it need not be."""
+        return None if self.solver.solve(excluded) else set(self.solver.core)
+
+    def _outside(self, variable: int, mask: int) -> list[int]:
+        """The literals that exclude all states which are not in a mask."""
+        return [-n for at, n in enumerate(self._states[variable]) if not mask >> at & 1]
+
+    def _literal(self, node: int) -> int:
+        number = self._numbers[abs(node)]
+        return number if node > 0 else -number
+
+    def _defined(self, node: int) -> int:
+        if node in self.gates.tests:
+            variable, mask = self.gates.tests[node]
+            states = self._numbered(variable)
+            return self._any([states[state] for state in bits(mask)])
+        return -self._any([-self._literal(part) for part in self.gates.parts[node]])
+
+    def _any(self, literals: Sequence[int]) -> int:
+        """A literal that holds where one of some others does."""
+        if len(literals) == 1:
+            return literals[0]
+        own = self._new()
+        self.solver.add([-own, *literals])
+        for literal in literals:
+            self.solver.add([own, -literal])
+        return own
+
+    def _numbered(self, variable: int) -> list[int]:
+        """The solver's variables for the states of a flag, of which exactly one holds."""
+        found = self._states.get(variable)
+        if found is None:
+            found = [self._new() for _ in range(self.masks[variable].bit_length())]
+            self._states[variable] = found
+            self.solver.add(found)
+            for one, other in combinations(found, 2):
+                self.solver.add([-one, -other])
+        return found
+
+    def _new(self) -> int:
+        self._top += 1
+        return self._top
