@@ -17,7 +17,7 @@ from kvsolve.solve.nogoods import NoGoods
 from kvsolve.solve.search import Clause, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kvsolve.solve.completion import Completions
     from kvsolve.solve.space import Space
@@ -39,11 +39,17 @@ def derivation(
         steps: The entries of the conflict, which leave nothing within the masks.
     """
     learned = NoGoods(shared.space.universe)
-    judge = CircuitJudge(shared.prepared, shared.network, shared.space, only=steps)
+    judge = CircuitJudge(shared.prepared, shared.network, shared.space, only=steps, steady=True)
     Search(shared.space, judge, learned=learned, deadline=shared.deadline).first(masks)
-    clauses = sorted(learned.clauses, key=lambda c: (c.source or 0, len(c.literals), c.literals))
+    said = [_saying(clause, shared.space.full) for clause in learned.clauses]
+    clauses = sorted(said, key=lambda c: (c.source or 0, len(c.literals), c.literals))
     told = _Telling(shared, clauses)
     return _needed(told.out) if told.refute(dict(masks), {}) else ()
+
+
+def _saying(clause: Clause, full: Sequence[int]) -> Clause:
+    """A clause without the flags of which it allows every state."""
+    return clause._replace(literals=tuple((v, m) for v, m in clause.literals if full[v] & ~m))
 
 
 def _needed(steps: list[Derived]) -> tuple[Derived, ...]:

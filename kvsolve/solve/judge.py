@@ -151,6 +151,7 @@ class CircuitJudge:
         *,
         only: Collection[int] | None = None,
         proof: bool = False,
+        steady: bool = False,
         board: Board | None = None,
     ) -> None:
         """Make a judge.
@@ -161,11 +162,13 @@ class CircuitJudge:
             space: What members are members of.
             only: The entries to heed, by step; reports and rewrites are left aside then.
             proof: Run what is accepted through the whole program as well.
+            steady: Explain the same always alike, whatever was explained before.
             board: The circuit to use; the network's own where None.
         """
         self.prepared, self.network, self.space = prepared, network, space
         self.board = network.board_of(prepared.pack.flags) if board is None else board
         self.only, self.proof = only, proof
+        self.steady = self.board.proofs.steady() if steady else None
         self.exact = True
         self.runs = 0
         self._last: tuple[Any, Config, Trace] | None = None
@@ -176,7 +179,7 @@ class CircuitJudge:
         if steps and self.only is None:
             return [self.board.explain(step) for step in self._telling(steps)]
         if steps:
-            return [self.board.explain_alone(step) for step in self._telling(steps)]
+            return [self._alone(step) for step in self._telling(steps)]
         if self.only is not None:
             return []
         if self.proof and not self._proven(changes):
@@ -185,6 +188,12 @@ class CircuitJudge:
             as_is = ((v, 1 << changes.get(v, start[v])) for v in range(len(start)))
             return [Clause(tuple(as_is))]
         return self._soft(changes)
+
+    def _alone(self, step: int) -> Clause:
+        """Why an entry refuses, whatever others do."""
+        if self.steady is not None:
+            return Clause(self.steady.refusal(step), step)
+        return self.board.explain_alone(step)
 
     def _telling(self, steps: list[int]) -> list[int]:
         """Of entries that refuse those that are explained: what reads the fewest flags says most.

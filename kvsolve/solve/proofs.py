@@ -80,6 +80,16 @@ class Proofs:
 
         return self._weaker(key, node, literals, lambda made: made.value(term, own), holds)
 
+    def steady(self) -> Steady:
+        """Explains refusals the same way always, whatever was explained before."""
+        return Steady(self)
+
+    def gates(self) -> _Lowered:
+        """What was lowered so far."""
+        if self._gates is None:
+            self._gates = _Lowered(self.network, self.universe)
+        return self._gates
+
     def _weaker(
         self,
         key: Any,
@@ -92,21 +102,21 @@ class Proofs:
         asked = self._asked[key] = self._asked.get(key, 0) + 1
         if asked <= self.patience:
             return literals
-        if self._gates is None:
-            self._gates = _Lowered(self.network, self.universe)
-        masks = self.grounds.ordered(dict(literals))
-        found = self._gates.weaker(key, masks, literal)
-        if found is None:
-            return literals
+        proof = self.gates().proof(key, literals, literal)
+        found = None if proof is None else proof.weaker(self.grounds.ordered(dict(literals)))
+        return literals if found is None else self.guarded(node, found, holds)
+
+    def guarded(self, node: int, found: dict[int, int], holds: Callable[[Any], bool]) -> Literals:
+        """A proven reason, made to keep out what nobody has typed yet where that may matter."""
         if not self.grounds.suffices(node, found, holds):
             found |= self._newcomers(node, found)
         return tuple(sorted(found.items()))
 
     def _newcomers(self, node: int, masks: Mapping[int, int]) -> dict[int, int]:
         """Masks that keep out values which nobody has typed yet: no proof speaks of these."""
-        assert self._gates is not None
+        known = self.gates().masks
         return {
-            variable: self._gates.known(variable)
+            variable: known[variable]
             for variable in self.grounds.variables(node)
             if variable >= 0 and variable not in masks and self._may_grow(variable)
         }
@@ -115,6 +125,30 @@ class Proofs:
         """Whether a command may give a flag a value that has no number yet."""
         flag = self.universe.flags.flag(self.universe.dests[variable])
         return flag.takes_value and not flag.choices
+
+
+class Steady:
+    """Explains refusals; what it says of one depends on what it was asked itself, and no solver.
+
+    For what is told to people, who may ask twice.
+    """
+
+    def __init__(self, proofs: Proofs) -> None:
+        self.proofs = proofs
+        self._asked: dict[int, int] = {}
+
+    def refusal(self, step: int) -> Literals:
+        """Why an entry refuses where the circuit stands."""
+        proofs = self.proofs
+        node = proofs.grounds.circuit.roots[step]
+        literals = proofs.grounds.refusal(node)
+        asked = self._asked[step] = self._asked.get(step, 0) + 1
+        if asked <= proofs.patience:
+            return literals
+        broken = proofs.network.constraints[step].broken
+        proof = proofs.gates().proof(step, literals, lambda made: made.refusal(broken))
+        found = None if proof is None else proof.without(proofs.grounds.ordered(dict(literals)))
+        return literals if found is None else proofs.guarded(node, found, is_broken)
 
 
 class _Lowered:
@@ -130,10 +164,6 @@ class _Lowered:
         self.gates = self.encoder.gates
         self._made: dict[Any, _Proof | None] = {}
 
-    def known(self, variable: int) -> int:
-        """The mask of the states of a flag that proofs speak of."""
-        return self.masks[variable]
-
     def refusal(self, broken: Operand) -> int:
         """The literal that a constraint refuses, or crashes."""
         crashing = crashing_parts(broken)
@@ -147,21 +177,18 @@ class _Lowered:
         _, crash = outcomes.get(key_of(CRASHED), (CRASHED, FALSE))
         return self.gates.either(here, crash)
 
-    def weaker(
-        self, key: Any, masks: Mapping[int, int], literal: Callable[[_Lowered], int]
-    ) -> dict[int, int] | None:
-        """The masks of a reason, widened and left out as far as a literal holds for certain.
+    def proof(
+        self, key: Any, literals: Literals, literal: Callable[[_Lowered], int]
+    ) -> _Proof | None:
+        """The proof of a literal; None where nothing can be shown.
 
-        Returns:
-            None where nothing can be shown: there are too many outcomes, or the reason is about
-            states that were typed later.
+        Either there are too many outcomes, or a reason is about states that were typed later.
         """
-        if any(mask > 0 and mask & ~self.masks[v] for v, mask in masks.items()):
+        if any(mask > 0 and mask & ~self.masks[v] for v, mask in literals):
             return None
         if key not in self._made:
             self._made[key] = self._proof(literal)
-        proof = self._made[key]
-        return None if proof is None else proof.weaker(masks)
+        return self._made[key]
 
     def _proof(self, literal: Callable[[_Lowered], int]) -> _Proof | None:
         try:
@@ -203,6 +230,17 @@ class _Proof:
             if mask != self.masks[variable]:
                 found[variable] = mask
         return found
+
+    def without(self, masks: Mapping[int, int]) -> dict[int, int] | None:
+        """A reason without the flags that it can do without, tried in order."""
+        kept = {v: self._outside(v, mask) for v, mask in masks.items() if v in self._states}
+        if self._core([lit for own in kept.values() for lit in own]) is None:
+            return None
+        for variable in list(kept):
+            fewer = [lit for v, own in kept.items() if v != variable for lit in own]
+            if self._core(fewer) is not None:
+                del kept[variable]
+        return {v: masks[v] & self.masks[v] for v, own in kept.items() if own}
 
     def _core(self, excluded: Sequence[int]) -> set[int] | None:
         """Of excluded states those that the refusal rests on; None where it need not be."""

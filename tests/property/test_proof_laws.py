@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from hypothesis import given, settings
 
 from kvsolve.solve import proofs
+from kvsolve.solve.conflict import conflict
 from kvsolve.solve.judge import CircuitJudge
 from kvsolve.solve.network import network_of
 from kvsolve.solve.options import options
@@ -106,3 +107,12 @@ def test_answers_are_the_same_with_and_without_proofs(case: Case) -> None:
         proven = repair(other.prepared, other.config, k=3, time_limit=None)
         assert (proven.repairs, proven.feasible) == (plain.repairs, plain.feasible)
         assert options(other.prepared, other.config) == told
+
+
+@settings(deadline=None)
+@given(cases())
+def test_what_is_told_of_a_conflict_does_not_depend_on_what_was_asked_before(case: Case) -> None:
+    with patience(1):
+        first = conflict(case.prepared, case.config)
+        options(case.prepared, case.config)
+        assert conflict(case.prepared, case.config) == first
