@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from .oracle.stages import STAGES
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -17,6 +19,7 @@ __all__ = [
     "Subject",
     "compare",
     "equal_values",
+    "last_stage",
     "load_exclusions",
     "plain_value",
 ]
@@ -39,6 +42,7 @@ UNSTABLE_FIELDS = frozenset(
 """Drawn at random at each start, or a path on the machine that checks."""
 
 LATE = ("pool", "attention")
+ORDER = ("args", "load", "pool", "attention")
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +114,22 @@ class Exclusions:
             if (known, where.get("file"), where.get("symbol")) in self.places:
                 return "listed place"
         return None
+
+
+def last_stage(outcome: Outcome) -> str:
+    """The last stage that the release was really run through.
+
+    Where a stand-in failed in a step, being accepted says nothing of that step's stage.
+    """
+    asked = str(outcome["judged_to"])
+    if outcome["status"] != "ok":
+        return asked
+    failed = [
+        ORDER.index(STAGES.get(step, "pool"))
+        for step, told in outcome.get("outcomes", {}).items()
+        if str(told).startswith("artefact")
+    ]
+    return ORDER[min(failed) - 1] if failed else asked
 
 
 def compare(outcome: Outcome, answer: Answer, exclusions: Exclusions) -> Comparison:

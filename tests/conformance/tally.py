@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .comparison import Answer, Comparison, Exclusions, Outcome, Subject, compare
+from .comparison import Answer, Comparison, Exclusions, Outcome, Subject, compare, last_stage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -99,7 +99,7 @@ def tally(
 def _asked(subject: Subject, release: str, outcome: Outcome) -> Answer:
     """The subject's answer; that it breaks is a disagreement like any other."""
     try:
-        return subject.answer(release, outcome, outcome["judged_to"])
+        return subject.answer(release, outcome, last_stage(outcome))
     except Exception as error:
         return Answer(f"breaks with {type(error).__name__}: {error}"[:200])
 

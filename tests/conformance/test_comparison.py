@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .comparison import Answer, Exclusions, compare, load_exclusions
+from .comparison import Answer, Exclusions, compare, last_stage, load_exclusions
 from .tally import tally
 from .thresholds import reached
 
@@ -128,3 +128,17 @@ def test_a_small_sample_passes_unless_chance_cannot_explain_it():
     assert reached("repairs accepted", 999, 1000, strict=False)
     assert not reached("repairs accepted", 950, 1000, strict=False)
     assert not reached("args: verdict", 0, 0, strict=False)
+
+
+@pytest.mark.parametrize(
+    ("status", "steps", "stage"),
+    [
+        ("ok", {"model_config": "ok", "backend": "ok"}, "attention"),
+        ("ok", {"pool": "ok", "backend": "artefact: AttributeError at a.py:1"}, "pool"),
+        ("ok", {"pool": "artefact: KeyError at a.py:1", "backend": "ok"}, "load"),
+        ("rejected", {"pool": "artefact: KeyError at a.py:1"}, "attention"),
+    ],
+)
+def test_what_a_stand_in_could_not_run_is_no_evidence(status, steps, stage):
+    outcome = {"status": status, "judged_to": "attention", "outcomes": steps}
+    assert last_stage(outcome) == stage

@@ -8,37 +8,13 @@ from typing import TYPE_CHECKING, Any
 from .genuine import is_genuine
 from .host_tensors import HostTensors
 from .places import frames, innermost
+from .stages import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 __all__ = ["STAGES", "Steps", "accepted", "call_known"]
-
-STAGES = {
-    "parse": "parse",
-    "args": "args",
-    "check": "args",
-    "publish": "load",
-    "parallel": "load",
-    "model_config": "load",
-    "speculative_algorithm": "load",
-    "runner": "load",
-    "speculative_aux": "load",
-    "layers": "load",
-    "sliding_window": "load",
-    "kv_dtype": "load",
-    "kv_configurator": "pool",
-    "prefill_only_family": "pool",
-    "mamba_size": "pool",
-    "pool_sizes": "pool",
-    "pool": "pool",
-    "index_translator": "attention",
-    "backend_names": "attention",
-    "backend": "attention",
-    "done": "attention",
-}
-"""The design's stage of each step."""
 
 
 class Steps:
