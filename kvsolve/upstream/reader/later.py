@@ -119,8 +119,10 @@ class Later:
         followed = len(new) if run.lost is None else run.lost - mark
         run.log.rollback(mark)
         local = {step.name for step in new if isinstance(step, (Let, Set))}
-        for at in sorted(run.held):
-            self.told.setdefault(at, ("never", stage))
+        for file, line, symbol in sorted(run.held):
+            # Elsewhere others may call, with other arguments.
+            if f"{file}:{symbol}".startswith(within):
+                self.told.setdefault((file, line), ("never", stage))
         for number, step in enumerate(new):
             if not isinstance(step, Refuse) or (self.wary and not self._is_said(step)):
                 continue

@@ -106,6 +106,7 @@ _ROWS = (
         (f"{_JOINED}late_is_recurrent and late_is_hybrid_swa and not late_is_dsv4",),
         f"{_CONFIGURATOR}._init_unified_mamba_swa_pools",
         dict.fromkeys(("max_num_reqs", "full_max_total_num_tokens", "swa_max_total_num_tokens")),
+        also=("mem_cache/unified_memory_pool.py:init_",),
     ),
     _Row(
         (f"{_JOINED}late_is_recurrent and (late_is_dsv4 or not late_is_hybrid_swa)",),
@@ -117,6 +118,7 @@ _ROWS = (
         (f"{_JOINED}late_is_hybrid_swa and not late_is_dsv4 and not late_is_recurrent",),
         f"{_CONFIGURATOR}._init_unified_swa_pools",
         dict.fromkeys(("max_num_reqs", "full_max_total_num_tokens", "swa_max_total_num_tokens")),
+        also=("mem_cache/unified_memory_pool.py:init_",),
     ),
     _Row(
         (

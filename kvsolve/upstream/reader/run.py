@@ -152,7 +152,8 @@ class Run:
             which only some attributes are said.
         families: What functions that ask a configuration for its family answer of the target
             model's, by their names; the family itself, or the configuration where it is of it.
-        held: File and line of refusals whose condition is false wherever reading came to them.
+        held: File, line and symbol of refusals whose condition is false wherever reading came to
+            them.
         unread: Prefixes of modules whose functions and classes are not entered.
         lost: How many steps there were when a statement that may leave its function or loop was
             not followed; what is read from there on may never be reached.
@@ -191,7 +192,7 @@ class Run:
         self.unread: tuple[str, ...] = ()
         self.wary = False
         self.families: Mapping[str, Operand] = {}
-        self.held: set[tuple[str, int]] = set()
+        self.held: set[tuple[str, int, str]] = set()
         self.lost: int | None = None
         self._numbers = 0
         self._variables = 0

@@ -423,7 +423,8 @@ def _never(run: Run, body: Iterable[ast.stmt]) -> None:
     """Note the refusals that reading came to and found never to hold."""
     for statement in body if run.wary else ():
         if isinstance(statement, (ast.Raise, ast.Assert)):
-            run.held.add((run.place().file, statement.lineno))
+            place = run.place()
+            run.held.add((place.file, statement.lineno, place.symbol))
         elif isinstance(statement, ast.If):
             _never(run, (*statement.body, *statement.orelse))
 

@@ -245,3 +245,9 @@ def test_a_choice_among_names_is_said_once(text, short):
 def test_what_no_choice_is_stays_as_it_is():
     assert tight(raw("ref", "a", 0)) == raw("ref", "a", 0)
     assert tight(3) == 3
+
+
+def test_what_never_holds_is_told_of_functions_that_are_taken_up_only(release):
+    told = release.reading.beyond
+    never = {place for place, (kind, _) in told.items() if kind == "never"}
+    assert {file for file, _ in never} == {"layers/attention/fast.py"}
