@@ -17,10 +17,22 @@ from kvsolve.model.noun import dataclass
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-__all__ = ["Leaves", "agreement", "conditions", "leaves"]
+__all__ = ["Leaves", "agreement", "conditions", "failing", "leaves"]
 
 _DEPTH = 5
-_BAG = re.compile(r"(^|\.)(server_args|get_\w+\(\)|cfg|ps|parallel)(\.|$)|_server_args$")
+_BAG = re.compile(
+    r"(^|\.)(server_args|get_(?!platform|context|jit_\w+)\w+\(\)|ps|parallel)(\.|$)|_server_args$"
+)
+_PLATFORM = re.compile(r"^get_(platform|jit_\w+)\(\)\.|^get_(platform|jit_\w+)$")
+_TENSORS = re.compile(r"\.(dtype|device)$")
+"""Attributes that tensors have and flags are named like."""
+_SETTINGS = re.compile(r"(^|_)(config|configs|args)$|^(self|cls|cfg)$")
+_READ_FILE = re.compile(
+    r"(^|\.)(open|load|loads|safe_load|read_text|read_bytes|listdir|glob|hf_hub_download|safe_open"
+    r"|snapshot_download|cached_file|load_file|get_class_from_dynamic_module)$"
+)
+_BASIC = frozenset(["str", "int", "float", "bool", "list", "tuple", "dict", "set", "NoneType"])
+"""Classes that the value of an option can be of."""
 _WIDTHS = re.compile(
     r"^_?(attn_|moe_|shared_experts_)?(tp|dp|cp|pp|ep|dcp|world|tp_world|local_attn_tp|attn_tp)"
     r"_(size|world_size|enabled)$|^(attn_)?dcp_\w+$|^enable_\w+$|^disable_\w+$|^is_draft_worker$"
@@ -62,6 +74,17 @@ class Leaves:
     flags: tuple[str, ...]
     unknown: tuple[str, ...]
     known: int
+
+
+def failing(function: ast.AST, statement: ast.stmt) -> str:
+    """What fails where a statement is reached: the exceptions of the ``except`` that it stands in.
+
+    Flags decide how something is asked for, and not whether it fails.
+    """
+    caught = [n for n in _around(function, statement) if isinstance(n, ast.ExceptHandler)]
+    if not caught:
+        return ""
+    return ast.unparse(caught[-1].type) if caught[-1].type is not None else "anything"
 
 
 def conditions(function: ast.AST, statement: ast.stmt) -> list[ast.expr]:
@@ -117,6 +140,7 @@ def leaves(
     tests: Iterable[ast.expr],
     flags: frozenset[str],
     owner: ast.ClassDef | None = None,
+    lasting: frozenset[str] = frozenset(),
 ) -> Leaves:
     """What tests of a function rest on.
 
@@ -125,6 +149,7 @@ def leaves(
         tests: The tests.
         flags: Dests of the release.
         owner: The class whose method it is.
+        lasting: Names of the module that its functions change, which hold a state of the process.
     """
     assigned = _assigned(function) | (_attributes(owner) if owner is not None else {})
     names: dict[str, None] = {}
@@ -134,17 +159,27 @@ def leaves(
         tree, depth = waiting.pop()
         for name in _names(tree):
             values = assigned.get(name)
-            if values and depth < _DEPTH and _kind(name, flags) == "unknown":
+            if values and depth < _DEPTH and not _told(name, flags):
                 if name not in followed:
                     followed.add(name)
                     waiting += [(value, depth + 1) for value in values]
             else:
                 names[name] = None
-    kinds = {name: _kind(name, flags) for name in names}
+    kinds = {
+        name: "unknown" if name.partition(".")[0] in lasting else _kind(name, flags)
+        for name in names
+    }
     picked = {kind: tuple(sorted(n for n in kinds if kinds[n] == kind)) for kind in kinds.values()}
     told = picked.get("flag", ())
     others = sum(kind in ("model", "machine", "environment") for kind in kinds.values())
     return Leaves(told, picked.get("unknown", ()), others)
+
+
+def _told(name: str, flags: frozenset[str]) -> bool:
+    """Whether a name tells what it is, whatever was assigned to it."""
+    if name.partition(".")[0] not in ("self", "cls") and "." in name:
+        return True
+    return _kind(name, flags) in ("environment", "plain", "machine")
 
 
 def _attributes(owner: ast.ClassDef) -> dict[str, list[ast.expr]]:
@@ -218,6 +253,9 @@ def _called(tree: ast.Call, called: ast.Attribute | ast.Name) -> Iterator[str]:
     """What a call rests on: its arguments, and its receiver or, without any, its own name."""
     given = [*tree.args, *(k.value for k in tree.keywords)]
     name = called.id if isinstance(called, ast.Name) else called.attr
+    if _READ_FILE.search(ast.unparse(called)) or _asks_class(name, given):
+        yield f"{ast.unparse(called)}({ast.unparse(given[0])[:40] if given else ''})"
+        return
     if name == "getattr" and len(given) > 1 and isinstance(given[1], ast.Constant):
         yield f"{ast.unparse(given[0])}.{given[1].value!s}"
         return
@@ -231,8 +269,23 @@ def _called(tree: ast.Call, called: ast.Attribute | ast.Name) -> Iterator[str]:
         yield from _names(part)
 
 
+def _asks_class(name: str, given: list[ast.expr]) -> bool:
+    """Whether a call asks for a class that the value of no option is of."""
+    if name not in ("isinstance", "issubclass") or len(given) < 2:
+        return False
+    kinds = given[1].elts if isinstance(given[1], ast.Tuple) else [given[1]]
+    return not any(ast.unparse(kind) in _BASIC for kind in kinds)
+
+
 def _kind(name: str, flags: frozenset[str]) -> str:
     last = re.sub(r"\(.*$", "", name.rpartition(".")[2])
+    if _asked_of_data(name):
+        return "unknown"
+    if name in ("server_args", "self.server_args"):
+        # The record as a whole is there in any case.
+        return "plain"
+    if _PLATFORM.search(name):
+        return "machine"
     if _ENVIRONMENT.search(name):
         return "environment"
     if name in _PLAIN or hasattr(builtins, name) or _is_constant(last) or name.startswith("torch."):
@@ -244,6 +297,16 @@ def _kind(name: str, flags: frozenset[str]) -> str:
     if _MODEL.search(name):
         return "model"
     return "unknown"
+
+
+def _asked_of_data(name: str) -> bool:
+    """Whether a name is a file's content, the class of an object, or what a tensor is of."""
+    if "(" in name:
+        called = name.partition("(")[0]
+        return bool(_READ_FILE.search(called)) or called in ("isinstance", "issubclass")
+    owner = name.rpartition(".")[0]
+    held = owner.rpartition(".")[2]
+    return bool(_TENSORS.search(name)) and not (_SETTINGS.search(held) or _BAG.search(f"{owner}."))
 
 
 def _is_constant(last: str) -> bool:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
-from kvsolve.upstream.reach.leaves import Leaves, agreement, conditions, leaves
+from kvsolve.upstream.reach.leaves import Leaves, agreement, conditions, failing, leaves
 from kvsolve.upstream.reach.reachable import BELOW, reachable
+from kvsolve.upstream.reader.modules import lasting_changes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -106,11 +107,13 @@ class _Statement:
     symbols: tuple[str, ...]
     function: ast.FunctionDef | ast.AsyncFunctionDef
     owner: ast.ClassDef | None
+    lasting: frozenset[str] = frozenset()
 
 
 def _statements(tree: ast.Module) -> Iterator[_Statement]:
     """Every statement within a function, with the symbols of the functions around it."""
     waiting: list[tuple[ast.AST, str, tuple[str, ...], list[ast.AST]]] = [(tree, "", (), [])]
+    lasting = lasting_changes(tree)
     while waiting:
         node, prefix, symbols, around = waiting.pop()
         for child in ast.iter_child_nodes(node):
@@ -118,7 +121,7 @@ def _statements(tree: ast.Module) -> Iterator[_Statement]:
                 functions = [a for a in around if not isinstance(a, ast.ClassDef)]
                 owners = [a for a in around if isinstance(a, ast.ClassDef)]
                 owner = owners[-1] if owners else None
-                yield _Statement(child, symbols, functions[-1], owner)  # type: ignore[arg-type]
+                yield _Statement(child, symbols, functions[-1], owner, lasting)  # type: ignore[arg-type]
             if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
                 symbol = f"{prefix}.{child.name}" if prefix else child.name
                 own = () if isinstance(child, ast.ClassDef) else (symbol,)
@@ -143,12 +146,17 @@ def _place(
     stage = next((stages[file, s] for s in statement.symbols if (file, s) in stages), "")
     line = node.test.lineno if isinstance(node, ast.Assert) else node.lineno
     read = known.read.get(at) or known.read.get((file, line))
-    if read is not None:
+    if read is not None and (read[0] in ("exact", "model") or read[1] == "args"):
+        return _read(Place(file, symbol, node.lineno, read[1], read[0]), statement, flags)
+    failed = failing(statement.function, node)
+    if read is not None and not failed:
         return _read(Place(file, symbol, node.lineno, read[1], read[0]), statement, flags)
     if not stage:
         return None
     told = _leaves(statement, flags)
     reason, decided = _reason(statement, told)
+    if failed:
+        reason, decided = f"only where something fails: {failed}", False
     return Place(file, symbol, node.lineno, stage, NOT_MODELLED, "", told.flags, reason, decided)
 
 
@@ -176,7 +184,7 @@ def _read(place: Place, statement: _Statement, flags: frozenset[str]) -> Place:
 
 def _leaves(statement: _Statement, flags: frozenset[str]) -> Leaves:
     tests = conditions(statement.function, statement.node)
-    return leaves(statement.function, tests, flags, statement.owner)
+    return leaves(statement.function, tests, flags, statement.owner, statement.lasting)
 
 
 def _reason(statement: _Statement, told: Leaves) -> tuple[str, bool]:

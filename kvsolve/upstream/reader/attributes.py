@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import METHODS, Expr, Operand, if_, is_constant, negate, node, raw
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 __all__ = ["environment", "item", "part", "read", "write"]
 
+_OBJECTS = frozenset({"quant_config"})
+"""Objects of the process that serves which are there, and of which nothing else is known."""
 _CONFIG_METHODS = frozenset({"get_text_config", "to_dict", "to_diff_dict"})
 
 
@@ -129,6 +132,8 @@ def _of_module(run: Run, owner: ModuleValue, name: str, default: Value) -> Value
 def _of_external(run: Run, owner: External, name: str, default: Value) -> Value:
     dotted = f"{owner.name}.{name}"
     mapped = run.names.constants.get(dotted) or run.names.expressions.get(dotted)
+    if mapped is None and owner.name in _OBJECTS:
+        return raw("opaque", dotted)
     return raw("fact", mapped) if mapped else External(dotted)
 
 
@@ -156,6 +161,9 @@ def _of_object(run: Run, owner: HeapRef, name: str, default: Value) -> Value:
     if not isinstance(payload, Instance):
         return BoundMethod(owner, name)
     if name in payload.attributes:
+        if run.beyond and ("heap", owner.number) not in run.state:
+            # An object of a module, which the process may have changed by then.
+            return raw("opaque", f"{payload.cls.name}.{name}")
         return payload.attributes[name]
     if name == "__class__":
         return payload.cls
@@ -167,7 +175,14 @@ def _of_object(run: Run, owner: HeapRef, name: str, default: Value) -> Value:
     found = classes.attribute(run, payload.cls, name)
     if run.wary and (default is not ABSENT or classes.stores(run, payload.cls, name)):
         return run.unknown()
+    if found is ABSENT and _holds_more(run, payload) and (default is ABSENT or not payload.whole):
+        return raw("opaque", f"{payload.cls.name}.{name}")
     return _or(found, default, f"{payload.cls.name}.{name}")
+
+
+def _holds_more(run: Run, payload: Instance) -> bool:
+    """Whether an object has attributes that reading does not see."""
+    return run.beyond and (not payload.whole or classes.is_foreign(run, payload.cls))
 
 
 def _of_union(run: Run, owner: Union, name: str, default: Value) -> Value:
@@ -214,7 +229,8 @@ def _of_term(run: Run, owner: Expr, name: str, default: Value) -> Value:
     if dotted in run.names.expressions:
         return raw("fact", run.names.expressions[dotted])
     if owner.op == "opaque":
-        return External(f"{owner.args[0]}.{name}")
+        dotted = f"{owner.args[0]}.{name}"
+        return raw("opaque", dotted) if run.beyond else External(dotted)
     return node("attr", owner, name)
 
 
@@ -367,7 +383,7 @@ def write(run: Run, owner: Value, name: str, value: Value) -> None:
         label = f"{payload.label or payload.cls.name}_{name}"
         record.label(run, value, label)
         attributes = {**payload.attributes, name: run.named(label, value)}
-        run.store(owner, Instance(payload.cls, attributes, payload.label))
+        run.store(owner, replace(payload, attributes=attributes))
     elif isinstance(owner, Union):
         before = run.state
         run.state = dict(before)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["GROUPS", "WIDTHS", "Bag", "bag_of", "read_bag"]
+__all__ = ["GROUPS", "WIDTHS", "Bag", "bag_of", "flag", "read_bag"]
 
 _CONTEXT = "runtime_context"
 
@@ -49,34 +49,35 @@ WIDTHS = {
 """Functions of upstream that answer a width, and the width."""
 
 
-def _flag(run: Run, name: str) -> Value:
+def flag(run: Run, name: str) -> Value:
+    """The final value of a flag."""
     return run.state["now", name] if name in run.fields else raw("opaque", f"flags.{name}")
 
 
 def _attention_dp(run: Run) -> Value:
     """A flag of its own since 0.5.22, before it the replicas under attention DP."""
     if "attn_dp_size" in run.fields:
-        return _flag(run, "attn_dp_size")
-    return if_(_flag(run, "enable_dp_attention"), _flag(run, "dp_size"), 1)
+        return flag(run, "attn_dp_size")
+    return if_(flag(run, "enable_dp_attention"), flag(run, "dp_size"), 1)
 
 
 def _attention_tp(run: Run) -> Value:
-    whole = node("floordiv", _flag(run, "tp_size"), run.operand(_attention_dp(run)))
-    return node("floordiv", whole, _flag(run, "attn_cp_size"))
+    whole = node("floordiv", flag(run, "tp_size"), run.operand(_attention_dp(run)))
+    return node("floordiv", whole, flag(run, "attn_cp_size"))
 
 
 def _moe_tp(run: Run) -> Value:
-    share = node("floordiv", _flag(run, "tp_size"), _flag(run, "ep_size"))
-    return node("floordiv", share, _flag(run, "moe_dp_size"))
+    share = node("floordiv", flag(run, "tp_size"), flag(run, "ep_size"))
+    return node("floordiv", share, flag(run, "moe_dp_size"))
 
 
 _DERIVED: dict[str, Callable[[Run], Value]] = {
     "attn_dp_size": _attention_dp,
     "attn_tp_size": _attention_tp,
-    "moe_ep_size": lambda run: _flag(run, "ep_size"),
+    "moe_ep_size": lambda run: flag(run, "ep_size"),
     "moe_tp_size": _moe_tp,
-    "attn_dcp_size": lambda run: _flag(run, "dcp_size"),
-    "dcp_enabled": lambda run: node("gt", _flag(run, "dcp_size"), 1),
+    "attn_dcp_size": lambda run: flag(run, "dcp_size"),
+    "dcp_enabled": lambda run: node("gt", flag(run, "dcp_size"), 1),
 }
 _SIZES = {
     "tp_group": "tp_size",
@@ -94,7 +95,7 @@ def width(run: Run, name: str) -> Value:
         return Bag(name)
     if name in _DERIVED:
         return _DERIVED[name](run)
-    return _flag(run, name)
+    return flag(run, name)
 
 
 def read_bag(run: Run, owner: Bag, name: str, default: Value) -> Value:
@@ -104,7 +105,7 @@ def read_bag(run: Run, owner: Bag, name: str, default: Value) -> Value:
     if owner.kind in GROUPS:
         return _of_group(run, owner.kind, name)
     if name in run.fields:
-        return _flag(run, name)
+        return flag(run, name)
     return default if default is not ABSENT else Bag("flags")
 
 

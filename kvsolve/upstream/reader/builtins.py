@@ -34,6 +34,7 @@ from kvsolve.upstream.reader.values import (
     External,
     FunctionValue,
     HeapRef,
+    Partial,
     Record,
     Stash,
     Super,
@@ -295,6 +296,8 @@ def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
             return node("if", test, _is_of(run, then, kinds), _is_of(run, other, kinds))
         if run.wary and _is_typed(run, value, kinds):
             return True
+        if run.beyond and kinds == ["str"] and _is_text_flag(run, value):
+            return True
         basic = [k for k in kinds if k in _TYPES or k == "NoneType" or _configures(value, k)]
         return node("isinstance", value, *basic) if basic else False
     if isinstance(value, str) and value in run.enums:
@@ -391,7 +394,12 @@ def _environ_pop(run: Run, args: Args, kwargs: Kwargs) -> Value:
 
 
 def _partial(run: Run, args: Args, kwargs: Kwargs) -> Value:
-    raise Unreadable("functools.partial")
+    return Partial(args[0], tuple(args[1:]), tuple(kwargs.items()))
+
+
+def _divmod(run: Run, args: Args, kwargs: Kwargs) -> Value:
+    whole, by = (run.operand(a) for a in args)
+    return node("floordiv", whole, by), node("mod", whole, by)
 
 
 def _nothing(run: Run, args: Args, kwargs: Kwargs) -> Value:
@@ -414,6 +422,11 @@ def _callable(run: Run, args: Args, kwargs: Kwargs) -> Value:
     if args[0] is None:
         return False
     raise Unreadable("callable of something unknown")
+
+
+def _is_text_flag(run: Run, value: Expr) -> bool:
+    """Whether a term is a flag that is a text, whatever is chosen."""
+    return value.op == "ref" and isinstance(run.fields.get(value.args[0]), str)
 
 
 def _json(run: Run, args: Args, kwargs: Kwargs) -> Value:
@@ -440,6 +453,7 @@ _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "bool": _bool,
     "callable": _callable,
     "json.loads": _json,
+    "orjson.loads": _json,
     "server_args.__dict__.get": _record_attribute,
     "the quantization methods.override_quantization_method": _quantization_override,
     "len": _len,
@@ -467,6 +481,8 @@ _BUILTINS: dict[str, Callable[[Run, Args, Kwargs], Value]] = {
     "os.environ.setdefault": _environ_setdefault,
     "os.environ.pop": _environ_pop,
     "functools.partial": _partial,
+    "typing.cast": lambda run, args, kwargs: args[1],
+    "divmod": _divmod,
     "torch.cuda.get_device_capability": _torch_capability,
     "print": _nothing,
     "warnings.warn": _nothing,

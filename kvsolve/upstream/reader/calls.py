@@ -28,6 +28,7 @@ from kvsolve.upstream.reader.values import (
     External,
     Frame,
     FunctionValue,
+    Partial,
     Union,
     Unreadable,
     Value,
@@ -90,12 +91,24 @@ def call(run: Run, function: Value, args: list[Value], kwargs: dict[str, Value])
         return classes.construct(run, function, args, kwargs)
     if isinstance(function, External):
         return builtins.call(run, function.name, args, kwargs)
+    if isinstance(function, Partial):
+        named = {**dict(function.kwargs), **kwargs}
+        return call(run, function.function, [*function.args, *args], named)
     if isinstance(function, Union):
         return run.branch(
             function.test,
             lambda: call(run, function.then, args, dict(kwargs)),
             lambda: call(run, function.other, args, dict(kwargs)),
         )
+    if isinstance(function, Expr) and function.op == "if" and run.beyond:
+        test, then, other = function.args
+        return run.branch(
+            test,
+            lambda: call(run, then, args, dict(kwargs)),
+            lambda: call(run, other, args, dict(kwargs)),
+        )
+    if isinstance(function, Expr) and function.op == "crash" and run.beyond:
+        raise Dead(function.args[0])
     if isinstance(function, Expr) and function.op == "opaque":
         return external(run, function.args[0], args, kwargs)
     if isinstance(function, Expr) and function.op == "attr":
@@ -139,7 +152,8 @@ def _function(
                 return external(run, name, args, kwargs)
             if name in run.unreadable_functions and _boundary(run, function, args, kwargs):
                 return external(run, name, args, kwargs)
-    if function.owner is None and function.module.name.startswith(run.unread):
+    unread = function.owner is None and function.module.name.startswith(run.unread)
+    if unread and function.name not in run.entered:
         return raw("opaque", function.name)
     repeats = sum(c.function.node is function.node for c in run.calls)
     if len(run.calls) > _DEPTH or repeats > _REPEATS:
@@ -202,7 +216,7 @@ def _attempt(
     run.state = dict(state)
     given, named = list(args), dict(kwargs)
     caught = [len(h.caught) for h in run.handlers]
-    reached, unmapped = dict(run.reached), run.unmapped.copy()
+    reached, unmapped, lost = dict(run.reached), run.unmapped.copy(), run.lost
     try:
         value = inline(run, function, args, kwargs)
     except Unreadable as error:
@@ -216,7 +230,7 @@ def _attempt(
     run.log.rollback(mark)
     for handler, count in zip(run.handlers, caught, strict=True):
         del handler.caught[count:]
-    run.state, run.reached, run.unmapped = state, reached, unmapped
+    run.state, run.reached, run.unmapped, run.lost = state, reached, unmapped, lost
     run.unreadable_functions[function.dotted] = reason
     if isinstance(function.bound, ConfigObject):
         given.insert(0, function.bound)

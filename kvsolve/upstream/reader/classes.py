@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, if_, node, raw
@@ -33,6 +34,7 @@ __all__ = [
     "enum_kind",
     "field_names",
     "held",
+    "is_foreign",
     "is_property",
     "lineage",
     "member_named",
@@ -46,13 +48,24 @@ _VIEWS = frozenset({"ResolvedView", "ResolvingConfig"})
 MODEL_CONFIG = "sglang.srt.configs.model_config"
 
 
-def base_names(cls: ClassValue) -> set[str]:
+def base_names(cls: ClassValue) -> frozenset[str]:
     """Last part of each base's name."""
-    return {ast.unparse(b).split(".")[-1].split("[")[0] for b in cls.node.bases}
+    return _base_names(cls.node)
+
+
+@cache
+def _base_names(tree: ast.ClassDef) -> frozenset[str]:
+    return frozenset(ast.unparse(b).split(".")[-1].split("[")[0] for b in tree.bases)
 
 
 def bases(run: Run, cls: ClassValue) -> list[ClassValue]:
     """The base classes that lie in the release."""
+    if cls.node not in run.bases_of:
+        run.bases_of[cls.node] = _bases(run, cls)
+    return run.bases_of[cls.node]
+
+
+def _bases(run: Run, cls: ClassValue) -> list[ClassValue]:
     out = []
     for tree in cls.node.bases:
         try:
@@ -167,6 +180,8 @@ def member_named(run: Run, cls: ClassValue, key: Operand) -> Value:
             raise Dead("KeyError")
         return dict(values)[str(key)]
     statements.raise_if_caught(run, "KeyError", node("not_in", key, tuple(members)))
+    if run.beyond:
+        return _chosen(key, [(n, run.operand(v)) for n, v in values])
     rows = [x for n, v in values for x in (n, True, run.operand(v))]
     return node("item", raw("table", *rows), key)
 
@@ -179,7 +194,7 @@ def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Va
     kind = enum_kind(run, cls)
     if kind:
         return _enum_of_value(run, cls, kind, args[0])
-    if cls.module.name.startswith(run.unread):
+    if cls.module.name.startswith(run.unread) and cls.name not in run.entered:
         return raw("opaque", cls.name)
     reference = run.allocate(Instance(cls, {}))
     initialiser = method(run, cls, "__init__")
@@ -213,6 +228,8 @@ def _enum_of_value(run: Run, cls: ClassValue, kind: str, value: Value) -> Value:
     if kind == "plain":
         return _plain_member(run, cls, operand)
     members = tuple(run.operand(attribute(run, cls, n)) for n in iteration.enum_members(cls))
+    if run.beyond:
+        return operand
     known = node("in", operand, members)
     if isinstance(known, Expr):
         return node("if", known, operand, raw("crash", "ValueError"))
@@ -235,6 +252,8 @@ def _plain_member(run: Run, cls: ClassValue, value: Operand) -> Value:
         member = if_(node("eq", value, held), rows[-1], member)
     if told:
         return member
+    if run.beyond:
+        return _chosen(value, list(zip(rows[::3], rows[2::3], strict=True)))
     return node("item", raw("table", *rows), value)
 
 
@@ -262,6 +281,23 @@ def _missing(run: Run, cls: ClassValue) -> Operand:
     if isinstance(returned, ast.Return) and isinstance(returned.value, ast.Attribute):
         return run.operand(attribute(run, cls, returned.value.attr))
     return raw("crash", "ValueError")
+
+
+def _chosen(value: Operand, members: list[tuple[Operand, Operand]]) -> Operand:
+    """The member that a value names, the last one where it names no other.
+
+    Options have the members for choices; another value ends the launch when it is looked up.
+    """
+    chosen = members[-1][1]
+    for name, member in reversed(members[:-1]):
+        chosen = node("if", node("eq", value, name), member, chosen)
+    return chosen
+
+
+def is_foreign(run: Run, cls: ClassValue) -> bool:
+    """Whether a class inherits from something outside of the release."""
+    own = bases(run, cls)
+    return len(own) < len(cls.node.bases) or any(is_foreign(run, b) for b in own)
 
 
 def _declared(run: Run, cls: ClassValue) -> list[tuple[str, ast.expr | None, ClassValue]]:

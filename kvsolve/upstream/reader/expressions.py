@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.expression import (
@@ -80,6 +81,9 @@ def truth(run: Run, value: Value) -> Operand:
         return len(value) > 0
     if run.wary and operators.unsaid(run, value):
         return run.unknown()
+    if isinstance(value, External) and run.beyond and value.name not in dir(builtins):
+        # What another package or an object that nobody built holds there may be anything.
+        return raw("opaque", value.name)
     return bool(value) if is_constant(value) else True
 
 

@@ -17,15 +17,20 @@ from typing import TYPE_CHECKING
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, node, raw, walk
 from kvsolve.model.program import Let, Place, Refuse, Set
 from kvsolve.model.syntax import render
-from kvsolve.upstream.reader import special
+from kvsolve.upstream.reader import choices, special
 from kvsolve.upstream.reader.bags import WIDTHS, bag_of, width
 from kvsolve.upstream.reader.fingerprint import canonical
 from kvsolve.upstream.reader.log import weight
 from kvsolve.upstream.reader.safety import never, plain, safe_guard, tight
+from kvsolve.upstream.reader.state import parts
 from kvsolve.upstream.reader.values import (
+    ClassValue,
     ConfigObject,
     Dead,
+    External,
     FunctionValue,
+    HeapRef,
+    ModuleValue,
     Unreadable,
     Value,
     View,
@@ -36,17 +41,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from kvsolve.upstream.reader.run import Run
+    from kvsolve.upstream.reader.state import State
 
 __all__ = ["Later", "read_later"]
 
 _BELOW = "sglang/srt/"
+_ENDED = ("local", "heap")
+_LASTING = (FunctionValue, ClassValue, ModuleValue, External)
 _LONGEST = 160
 _FOLLOWED = 4_000
 _KEY = 12
 _RANK = ("", "never", "model", "opaque", "exact")
-_UNKNOWN = frozenset(
-    ["opaque", "crash", "helper", "var", "any", "collect", "env", "env_is_set", "isinstance"]
-)
+_STRICT = frozenset(["helper", "var", "any", "isinstance"])
+_UNKNOWN = frozenset(["opaque", "crash", "collect", "env", "env_is_set"])
+_JSON = frozenset(["str", "int", "float", "bool", "list", "dict", "NoneType"])
 """What an exact guard is free of. A variable is left out because no table of a release tells what
 its absence means past resolution, a class because configurations are known by their content."""
 _BAGS = (
@@ -64,6 +72,8 @@ class Later:
         by_hand: File and line of statements that entries written by hand stand for.
         wary: Whether only statements of upstream are taken up, and what was not followed counts
             as unknown in every question; see :attr:`Run.wary`.
+        said: Whether only statements of upstream are taken up, and what the premise says is
+            assumed.
         told: File and line of every statement met (as a traceback names it), with what its
             guards are (``exact``, ``opaque``, ``model`` where no flag takes part, or ``never``
             where none ever holds), and stage.
@@ -73,6 +83,7 @@ class Later:
     skip: Callable[[Operand, Operand], bool] = lambda premise, guard: False
     by_hand: frozenset[tuple[str, int]] = frozenset()
     wary: bool = False
+    said: bool = False
     told: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     _lines: dict[str, frozenset[int]] = field(default_factory=dict)
     _premises: dict[tuple[Place, str, Operand, tuple[str, ...], str], list[Operand]] = field(
@@ -87,6 +98,7 @@ class Later:
         unread: tuple[str, ...],
         *,
         within: tuple[str, ...] = ("",),
+        entered: frozenset[str] = frozenset(),
     ) -> None:
         """Read something under a premise, and take up what it refuses.
 
@@ -96,14 +108,16 @@ class Later:
             action: Reads, in the run that this belongs to.
             unread: Prefixes of modules that are not entered.
             within: Beginnings of ``file:symbol``; what other functions refuse is left alone.
+            entered: Names of functions and classes there that are entered all the same.
         """
         run = self.run
         mark, gaps, depth, before = len(run.log.steps), len(run.gaps), run.depth(), run.state
         run.state = dict(before)
         run.quiet += 1
-        run.unread, run.lost, run.wary = unread, None, self.wary
+        run.unread, run.entered, run.lost = unread, entered, None
+        run.wary, run.beyond = self.wary, not self.wary
         run.held = set()
-        if self.wary:
+        if self.wary or self.said:
             run.enter(True, premise)
         try:
             action()
@@ -112,7 +126,8 @@ class Later:
         finally:
             run.restore(depth)
             run.quiet -= 1
-            run.unread, run.wary = (), False
+            run.unread, run.entered = (), frozenset()
+            run.wary, run.beyond = False, True
             run.state = before
             del run.gaps[gaps:]
         new = run.log.steps[mark:]
@@ -124,7 +139,8 @@ class Later:
             if f"{file}:{symbol}".startswith(within):
                 self.told.setdefault((file, line), ("never", stage))
         for number, step in enumerate(new):
-            if not isinstance(step, Refuse) or (self.wary and not self._is_said(step)):
+            careful = self.wary or self.said
+            if not isinstance(step, Refuse) or (careful and not self._is_said(step)):
                 continue
             if f"{step.place.file}:{step.place.symbol}".startswith(within):
                 self._take(step, stage, premise, local, followed=number < followed)
@@ -137,7 +153,7 @@ class Later:
         if guard is not None and never(all_of(premise, guard)):
             self.told.setdefault(at, ("never", stage))
             return
-        if guard is True and self.wary:
+        if guard is True and (self.wary or self.said):
             guard = None  # nothing that is known decides it
         asks = guard is not None and (self._asks_flags(guard) or self._chosen(premise))
         kind = "opaque" if guard is None else "exact" if asks else "model"
@@ -174,16 +190,22 @@ class Later:
     def _exact(self, guard: Operand, local: set[str]) -> Operand | None:
         """The guard made safe to evaluate; None where something in it is not known."""
         guard = plain(guard) if weight(guard) <= _FOLLOWED else guard
-        if self.wary and weight(guard) <= _FOLLOWED:
+        careful = self.wary or self.said
+        if careful and weight(guard) <= _FOLLOWED:
             guard = tight(guard)
         if not isinstance(guard, Expr):
             return guard
         for term in walk(guard):
-            if term.op in _UNKNOWN or (term.op == "ref" and term.args[0] in local):
+            named = term.op == "ref" and term.args[0] in local
+            foreign = term.op == "helper" and term.args[0] not in self.run.helpers
+            of_class = term.op == "isinstance" and not set(term.args[1:]) <= _JSON
+            if term.op in _UNKNOWN or named or foreign or of_class:
                 return None
-            if self.wary and term.op == "fact" and not self._provided(str(term.args[0])):
+            if self.wary and term.op in _STRICT:
                 return None
-        safe = safe_guard(self.run, guard)
+            if careful and term.op == "fact" and not self._provided(str(term.args[0])):
+                return None
+        safe = safe_guard(self.run, guard, strict=self.wary)
         return safe if safe is not None and weight(safe) <= _LONGEST else None
 
     def _provided(self, fact: str) -> bool:
@@ -230,22 +252,47 @@ def _digest(stage: str, raises: str, guard: Operand) -> str:
 @contextmanager
 def read_later(run: Run) -> Iterator[Later]:
     """Read past the end of resolution; the run is afterwards as it was before."""
-    before = run.state
-    run.state = dict(before)
+    before, globals_before = run.state, run.globals
+    run.state = _remaining(before)
+    run.globals = {k: v for k, v in globals_before.items() if isinstance(v, _LASTING)}
     for name in run.fields:
         if is_operand(run.state["now", name]):
             run.state["now", name] = run.log.current(name)
-    hidden = {name: special.SPECIAL.get(name) for name in _HANDLERS}
-    special.SPECIAL.update(_HANDLERS)
+    handlers = {**_HANDLERS, **choices.HANDLERS}
+    hidden = {name: special.SPECIAL.get(name) for name in handlers}
+    special.SPECIAL.update(handlers)
+    run.beyond = True
     try:
         yield Later(run)
     finally:
+        run.beyond = False
+        run.globals = globals_before
         for name, handler in hidden.items():
             if handler is None:
                 del special.SPECIAL[name]
             else:
                 special.SPECIAL[name] = handler
         run.state = before
+
+
+def _remaining(state: State) -> State:
+    """What a state holds for those who come later: no names of ended calls, no objects of theirs.
+
+    A state is copied and joined at every branch, so what nobody can name any more costs time.
+    """
+    waiting = [value for key, value in state.items() if key[0] not in _ENDED]
+    numbers: set[int] = set()
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, HeapRef) and value.number not in numbers:
+            numbers.add(value.number)
+            waiting.append(state.get(("heap", value.number)))
+        waiting += parts(value)
+    return {
+        key: value
+        for key, value in state.items()
+        if key[0] not in _ENDED or (key[0] == "heap" and key[1] in numbers)
+    }
 
 
 def _width_of(name: str) -> Callable[..., Value]:

@@ -10,10 +10,12 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Operand, node, raw, walk
+from kvsolve.model.expression import Operand, all_of, negate, node, raw, walk
 from kvsolve.upstream.reader import calls, classes, names
+from kvsolve.upstream.reader.loading import quantization
 from kvsolve.upstream.reader.modules import Named
-from kvsolve.upstream.reader.values import ClassValue, Value
+from kvsolve.upstream.reader.state import merge_values
+from kvsolve.upstream.reader.values import ClassValue, External, Value
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,9 +27,27 @@ if TYPE_CHECKING:
 __all__ = ["architecture", "by_hand", "read_models"]
 
 _MODELS = "sglang/srt/models/*.py"
-_UNREAD = ("sglang.srt.layers", "sglang.srt.eplb", "sglang.srt.multimodal", "sglang.jit_kernel")
-_ELSEWHERE = frozenset({"MixtralForCausalLM", "QuantMixtralForCausalLM"})
-"""Architectures whose class depends on more than their name."""
+_UNREAD = (
+    "sglang.srt.layers",
+    "sglang.srt.eplb",
+    "sglang.srt.multimodal",
+    "sglang.jit_kernel",
+    "sglang.kernels",
+)
+_ENTERED = frozenset(
+    [
+        "MambaMixer1",
+        "MambaMixer2",
+        "StageDeclaration",
+        "_resolve_linear_group",
+        "declare_ffn",
+        "get_group_rank_size",
+        "resolve_linear_parallel_group",
+    ]
+)
+"""Layers that refuse widths of groups, and what tells which they are."""
+_MIXTRAL, _QUANTIZED = "MixtralForCausalLM", "QuantMixtralForCausalLM"
+_ARCHITECTURES = "sglang.srt.model_loader.utils"
 
 _BY_HAND = frozenset(
     f"{name}ForCausalLM"
@@ -77,9 +97,33 @@ def read_models(run: Run, later: Later, built: Expr) -> None:
     glob = getattr(run.tree, "glob", None)
     for file in glob(_MODELS) if glob else ():
         for cls in _offered(run, file):
-            if cls.name not in _ELSEWHERE:
-                premise = node("eq", built, cls.name)
-                later.read("load", premise, partial(_build, run, cls), _UNREAD)
+            premise = _chosen(run, built, cls.name)
+            if premise is not None:
+                later.read("load", premise, partial(_build, run, cls), _UNREAD, _ENTERED)
+
+
+def _chosen(run: Run, built: Expr, name: str) -> Operand | None:
+    """When a class is the one that is built; None where that is not known.
+
+    The quantisation decides between the two classes of Mixtral.
+    """
+    if name not in (_MIXTRAL, _QUANTIZED):
+        return node("eq", built, name)
+    supported = _supported_mixtral(run)
+    if not supported:
+        return None
+    fused = node("in", quantization(run), (None, *supported))
+    return all_of(node("eq", built, _MIXTRAL), fused if name == _MIXTRAL else negate(fused))
+
+
+def _supported_mixtral(run: Run) -> tuple[str, ...]:
+    """The quantisations that the fused class of Mixtral serves."""
+    module = run.modules.get(_ARCHITECTURES)
+    for part in ast.walk(module.tree) if module else ():
+        match part:
+            case ast.Assign(targets=[ast.Name(id="mixtral_supported")], value=ast.List(elts=names)):
+                return tuple(str(n.value) for n in names if isinstance(n, ast.Constant))
+    return ()
 
 
 def _offered(run: Run, file: str) -> Iterator[ClassValue]:
@@ -101,5 +145,6 @@ def _build(run: Run, cls: ClassValue) -> Value:
     parameters = {a.arg for a in initialiser.node.args.args}
     given: dict[str, Value] = {"config": raw("fact", "config")}
     if "quant_config" in parameters:
-        given["quant_config"] = raw("opaque", "quant_config")
+        unset = node("is", quantization(run), None)
+        given["quant_config"] = merge_values(run, unset, None, External("quant_config"))
     return calls.call(run, cls, [], given)

@@ -78,6 +78,28 @@ def changed_names(statement: ast.stmt) -> list[str]:
     return []
 
 
+def lasting_changes(tree: ast.Module) -> frozenset[str]:
+    """Names of a module that its functions bind anew or change in place."""
+    found: set[str] = set()
+    for function in ast.walk(tree):
+        if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parts = list(ast.walk(function))
+            own = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
+            shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
+            changed = {name for p in parts for name in _changed(p)}
+            found |= shared | (changed - own)
+    return frozenset(found)
+
+
+def _changed(part: ast.AST) -> list[str]:
+    match part:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            return [name] if method in _IN_PLACE | {"pop", "clear", "insert"} else []
+        case ast.Subscript(value=ast.Name(id=name), ctx=ast.Store() | ast.Del()):
+            return [name]
+    return []
+
+
 @dataclass(slots=True, eq=False)
 class Module:
     """One module: its definitions, later ones winning, and its star imports."""
@@ -89,6 +111,14 @@ class Module:
     definitions: dict[str, Definition] = field(default_factory=dict)
     stars: list[str] = field(default_factory=list)
     changes: dict[str, list[ast.stmt]] = field(default_factory=dict)
+    _lasting: frozenset[str] | None = None
+
+    @property
+    def lasting(self) -> frozenset[str]:
+        """Names that functions of the module bind anew or change in place."""
+        if self._lasting is None:
+            self._lasting = lasting_changes(self.tree)
+        return self._lasting
 
     @property
     def place(self) -> str:

@@ -28,6 +28,15 @@ if TYPE_CHECKING:
 __all__ = ["follow", "global_name", "lookup"]
 
 _OWN = "sglang"
+_PLUG_INS = frozenset(
+    [
+        "GRAMMAR_BACKEND_REGISTRY",
+        "_CUSTOM_SAMPLER_FACTORIES",
+        "_REGISTERED_MOE_RUNNER_BACKEND_NAMES",
+        "_REGISTRY",
+    ]
+)
+"""Registries that are empty until a plug-in fills them."""
 
 
 def lookup(run: Run, name: str, frame: Frame) -> Value:
@@ -99,6 +108,9 @@ def _define(run: Run, module_name: str, name: str) -> Value:
         return EnvTable()
     if name == "logger":
         return External("logger")
+    if run.beyond and name in module.lasting and name not in _PLUG_INS:
+        # What a process made of it by then is not known.
+        return raw("opaque", f"{module_name}:{name}")
     return _constant(run, definition, Frame(module), name)
 
 

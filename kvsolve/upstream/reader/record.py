@@ -6,6 +6,7 @@ A write of a field moves the resolved view too where nothing was declared for it
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, negate
@@ -168,7 +169,7 @@ def label(run: Run, value: Value, name: str) -> None:
     if payload.label:
         return
     if isinstance(payload, Instance):
-        run.store(value, Instance(payload.cls, payload.attributes, name))
+        run.store(value, replace(payload, label=name))
         for key, part in payload.attributes.items():
             label(run, part, f"{name}_{key}")
     elif isinstance(payload, Sequence):

@@ -155,6 +155,9 @@ class Run:
         held: File, line and symbol of refusals whose condition is false wherever reading came to
             them.
         unread: Prefixes of modules whose functions and classes are not entered.
+        entered: Names of functions and classes that are entered all the same.
+        beyond: Whether what comes after argument resolution is being read.
+        learned: What reading on found out: when upstream does something, by its name.
         lost: How many steps there were when a statement that may leave its function or loop was
             not followed; what is read from there on may never be reached.
     """
@@ -184,6 +187,7 @@ class Run:
         self.locals_of: dict[ast.AST, frozenset[str]] = {}
         self.nonlocals_of: dict[ast.AST, frozenset[str]] = {}
         self.generators: dict[ast.AST, bool] = {}
+        self.bases_of: dict[ast.AST, list[ClassValue]] = {}
         self.quiet = 0
         self.aliased = False
         self.building: list[str] = []
@@ -193,6 +197,9 @@ class Run:
         self.wary = False
         self.families: Mapping[str, Operand] = {}
         self.held: set[tuple[str, int, str]] = set()
+        self.entered: frozenset[str] = frozenset()
+        self.beyond = False
+        self.learned: dict[str, Operand] = {}
         self.lost: int | None = None
         self._numbers = 0
         self._variables = 0

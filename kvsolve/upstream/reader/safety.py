@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, all_of, children, node, raw, rebuild, walk
-from kvsolve.upstream.reader.log import weight
+from kvsolve.upstream.reader import quantified
+from kvsolve.upstream.reader.log import free_variables, weight
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,8 +22,8 @@ __all__ = ["never", "plain", "safe_guard", "shared_out", "tight"]
 
 _ARITHMETIC = frozenset(["add", "sub", "mul", "neg", "lt", "le", "gt", "ge"])
 _DIVISION = frozenset(["floordiv", "mod", "truediv"])
-_SAFE_CALLS = frozenset(["max", "min", "abs", "bool", "str"])
-_BREAKING = frozenset(["item", "slice", "pow", "bitor", "bitand", "lshift", "rshift"])
+_SAFE_CALLS = frozenset(["max", "min", "abs", "bool", "str", "len", "range", "json", "int"])
+_BREAKING = frozenset(["slice", "pow", "bitor", "bitand", "lshift", "rshift"])
 _PLATFORMS = frozenset(f"gpu.is_{kind}" for kind in ("cuda", "hip", "npu", "xpu", "cpu", "musa"))
 """A machine is of one of these at most."""
 _PLAIN = frozenset(["attr", "getattr", "ref", "fact"])
@@ -114,32 +115,71 @@ def shared_out(operand: Operand) -> Operand:
     return node(operand.op, shared_out(operand.args[0]), over)
 
 
-def safe_guard(run: Run, guard: Expr) -> Operand | None:
-    """The guard with what it needs asked before it; None where that cannot be asked."""
-    shared = shared_out(guard)
+def safe_guard(run: Run, guard: Expr, *, strict: bool = False) -> Operand | None:
+    """The guard with what it needs asked before it; None where that cannot be asked.
+
+    Args:
+        run: The run.
+        guard: The guard.
+        strict: Whether items and calls of conversions count as what cannot be asked.
+    """
+    shared = quantified.hoisted(shared_out(guard))
     if not isinstance(shared, Expr):
         return shared
     guard = shared
+    if not quantified.simple(guard):
+        return None
     needs: dict[Operand, None] = {}
+    inside: dict[int, dict[Operand, None]] = {}
     for term in sorted(dict.fromkeys(walk(guard)), key=weight):
-        if term.op in _BREAKING or (term.op == "call" and not _computable(term)):
+        if not _computable(term) or (strict and _converts(term)):
             return None
         for need in _needs(run, term):
-            needs[need] = None
-    return all_of(*needs, guard)
+            bound = free_variables(need)
+            for number in bound:
+                inside.setdefault(number, {})[need] = None
+            if not bound:
+                needs[need] = None
+    lists = {number: list(found) for number, found in inside.items()}
+    return all_of(*needs, quantified.guarded(guard, lists))
+
+
+def _converts(term: Expr) -> bool:
+    return term.op == "item" or (term.op == "call" and term.args[0] in ("range", "json", "int"))
 
 
 def _computable(term: Expr) -> bool:
-    return term.args[0] in _SAFE_CALLS or term.args[0] == "len"
+    if term.op == "item":
+        return _looked_up(term)
+    if term.op == "call":
+        return term.args[0] in _SAFE_CALLS or _of_constant(term)
+    return term.op not in _BREAKING
+
+
+def _of_constant(term: Expr) -> bool:
+    return term.args[0] in ("list", "tuple", "set") and not isinstance(term.args[1], Expr)
+
+
+def _looked_up(term: Expr) -> bool:
+    """Whether it is an item that can be asked for before it is taken."""
+    owner, key = term.args
+    plain_owner = isinstance(owner, Expr) and owner.op in ("attr", "getattr", "fact", "item")
+    variable = isinstance(key, Expr) and key.op == "var"
+    return plain_owner and (variable or (isinstance(key, (str, int)) and key is not True))
 
 
 def _needs(run: Run, term: Expr) -> Iterator[Operand]:
     if term.op == "attr":
         yield node("hasattr", term.args[0], term.args[1])
+    elif term.op == "item":
+        yield _given(term.args[0])
+        yield _there(*term.args)
     elif term.op in _DIVISION:
         yield from (_given(c) for c in children(term) if _may_lack(run, c))
         if isinstance(term.args[1], Expr) and not _at_least_one(term.args[1]):
             yield node("ne", term.args[1], 0)
+    elif term.op == "call" and term.args[0] == "int":
+        yield from (node("isinstance", c, "int") for c in children(term) if isinstance(c, Expr))
     elif term.op in _ARITHMETIC or (term.op == "call" and term.args[0] != "bool"):
         yield from (_given(c) for c in children(term) if _may_lack(run, c))
     elif term.op == "method":
@@ -147,6 +187,14 @@ def _needs(run: Run, term: Expr) -> Iterator[Operand]:
             yield _given(term.args[0])
     elif term.op in ("in", "not_in") and _may_lack(run, term.args[1]):
         yield _given(term.args[1])
+
+
+def _there(owner: Operand, key: Operand) -> Operand:
+    """Whether a list or dictionary has an item."""
+    if isinstance(key, str):
+        return node("in", key, owner)
+    least = -key if isinstance(key, int) and key < 0 else node("add", key, 1)
+    return node("ge", node("call", "len", owner), least)
 
 
 def _at_least_one(term: Expr) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kvsolve.model.program import Place, Refuse
 from kvsolve.packs.files import constraints_directory
 from kvsolve.upstream.late_words import entry_statements
-from kvsolve.upstream.reader import model_classes, serving
+from kvsolve.upstream.reader import loading, model_classes, pieces, serving, start
 from kvsolve.upstream.reader.attention_backends import read_attention_backends
 from kvsolve.upstream.reader.later import read_later
 from kvsolve.upstream.reader.linear_attention import read_linear_attention
@@ -53,7 +53,16 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
     with read_later(run) as later:
         later.skip = model_classes.by_hand
         built = run.log.let("built_model", model_classes.architecture(run), True, place)
+        later.by_hand = frozenset(_by_hand(run))
+        later.said = True
+        start.read_before_models(run, later)
+        loading.read_loading(run, later)
+        later.said = False
         model_classes.read_models(run, later, built)
+        later.said = True
+        pieces.read_experts(run, later)
+        start.read_after_models(run, later)
+        pieces.read_others(run, later)
         _read_servers(run, later)
     known = {_at(step) for step in run.log.steps if isinstance(step, Refuse)}
     # What resolution refuses already never comes so far.
@@ -64,7 +73,6 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
 def _read_servers(run: Run, later: Later) -> None:
     """Stages pool and attention, which start from what a runner holds."""
     later.wary = True
-    later.by_hand = frozenset(_by_hand(run))
     premises = Premises(run)
     run.families = {
         **{name: premises.said(name, text) for name, text in _FAMILIES.items()},

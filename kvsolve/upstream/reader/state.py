@@ -12,12 +12,15 @@ Keys and values:
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from itertools import compress, count, islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from kvsolve.model.expression import Expr, Operand, all_of, if_, negate, same
 from kvsolve.upstream.reader.values import (
     ABSENT,
+    BoundMethod,
     ClassValue,
     FunctionValue,
     HeapRef,
@@ -33,7 +36,17 @@ if TYPE_CHECKING:
 
     from kvsolve.upstream.reader.run import Run
 
-__all__ = ["Instance", "Key", "Sequence", "State", "Table", "joined", "merge", "merge_values"]
+__all__ = [
+    "Instance",
+    "Key",
+    "Sequence",
+    "State",
+    "Table",
+    "joined",
+    "merge",
+    "merge_values",
+    "parts",
+]
 
 Key: TypeAlias = tuple[Any, ...]
 State: TypeAlias = dict[Key, Value]
@@ -63,11 +76,37 @@ class Table:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instance:
-    """An object of a class of the release."""
+    """An object of a class of the release.
+
+    Attributes:
+        whole: Whether it holds all that it holds; of one that reading came upon in the middle the
+            other attributes are not known.
+    """
 
     cls: ClassValue
     attributes: Mapping[str, Value]
     label: str = ""
+    whole: bool = True
+
+
+def parts(value: Value) -> tuple[Value, ...]:
+    """The values that a value or the payload of an object holds."""
+    match value:
+        case tuple():
+            return value
+        case Union(then=then, other=other):
+            return (then, other)
+        case Sequence(items=items):
+            return tuple(held for _, held in items)
+        case Table(entries=entries):
+            return tuple(held for _, held in entries.values())
+        case Instance(attributes=attributes):
+            return tuple(attributes.values())
+        case BoundMethod(owner=owner):
+            return (owner,)
+        case FunctionValue(bound=bound):
+            return (bound,)
+    return ()
 
 
 class _Merge:
@@ -82,9 +121,13 @@ class _Merge:
     def merge(self) -> State:
         then, other = self.then, self.other
         get = then.get
-        for key in [k for k, b in other.items() if get(k, ABSENT) is not b]:
+        alike = _common_keys(then, other)
+        told_apart = map(operator.is_not, islice(then.values(), alike), other.values())
+        changed = list(compress(islice(then, alike), told_apart))
+        rest = islice(other.items(), alike, None)
+        for key in [*changed, *(k for k, b in rest if get(k, ABSENT) is not b)]:
             self.out[key] = self.join(key, get(key, ABSENT), other[key])
-        for key in [k for k in then if k not in other]:
+        for key in [k for k in islice(then, alike, None) if k not in other]:
             self.out[key] = self.join(key, then[key], ABSENT)
         return self.out
 
@@ -185,7 +228,7 @@ class _Merge:
         if isinstance(a, Instance) and isinstance(b, Instance):
             keys = [*a.attributes, *(k for k in b.attributes if k not in a.attributes)]
             merged = {k: self.attribute(a, b, k) for k in keys}
-            return Instance(a.cls, merged, a.label or b.label)
+            return Instance(a.cls, merged, a.label or b.label, a.whole and b.whole)
         return a
 
     def attribute(self, a: Instance, b: Instance, name: str) -> Value:
@@ -219,6 +262,12 @@ class _Merge:
             there = c1 if same(c1, c2) else if_(self.test, c1, c2)
             merged[key] = (there, self.values(x, y))
         return Table(merged, a.label or b.label)
+
+
+def _common_keys(then: State, other: State) -> int:
+    """With how many of the same keys two copies of a state begin."""
+    told_apart = map(operator.is_not, then, other)
+    return next(compress(count(), told_apart), min(len(then), len(other)))
 
 
 def _joinable(a: Value, b: Value) -> bool:

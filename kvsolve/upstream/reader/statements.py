@@ -175,7 +175,7 @@ def forget(run: Run, names: set[str], frame: Frame) -> None:
 
 def _is_object(run: Run, frame: Frame, name: str) -> bool:
     value = run.state.get(("local", frame.number, name))
-    return isinstance(value, (HeapRef, Union))
+    return isinstance(value, (HeapRef, Union)) or (run.beyond and isinstance(value, Expr))
 
 
 def changed_names(body: Iterable[ast.stmt]) -> set[str]:

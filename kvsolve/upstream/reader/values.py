@@ -33,6 +33,7 @@ __all__ = [
     "FunctionValue",
     "HeapRef",
     "ModuleValue",
+    "Partial",
     "Platform",
     "Record",
     "Stash",
@@ -214,6 +215,15 @@ class BoundMethod:
 
     owner: Value
     name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Partial:
+    """A callable with some arguments given already."""
+
+    function: Value
+    args: tuple[Value, ...]
+    kwargs: tuple[tuple[str, Value], ...]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
