@@ -99,7 +99,7 @@ def read_models(run: Run, later: Later, built: Expr) -> None:
         for cls in _offered(run, file):
             premise = _chosen(run, built, cls.name)
             if premise is not None:
-                later.read("load", premise, partial(_build, run, cls), _UNREAD, _ENTERED)
+                later.read("load", premise, partial(_build, run, cls), _UNREAD, entered=_ENTERED)
 
 
 def _chosen(run: Run, built: Expr, name: str) -> Operand | None:
