@@ -279,7 +279,18 @@ def _pass(run: Run, statement: ast.stmt, frame: Frame) -> Outcomes:
 def _expression(run: Run, statement: ast.Expr, frame: Frame) -> Outcomes:
     if not isinstance(statement.value, ast.Constant) and not _grown(run, statement.value, frame):
         require(run, expressions.evaluate(run, statement.value, frame))
+        if run.beyond:
+            forget(run, _changed_terms(run, statement.value, frame), frame)
     return going_on(run)
+
+
+def _changed_terms(run: Run, tree: ast.expr, frame: Frame) -> set[str]:
+    """The name of a term that a method changes, ``name.pop(x)``: it is not the same afterwards."""
+    match tree:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)):
+            value = run.state.get(("local", frame.number, name))
+            return {name} if method in _CHANGING and isinstance(value, Expr) else set()
+    return set()
 
 
 def _grown(run: Run, tree: ast.expr, frame: Frame) -> bool:
@@ -320,6 +331,8 @@ def _assign(run: Run, statement: ast.Assign, frame: Frame) -> Outcomes:
     require(run, value)
     if isinstance(statement.targets[0], ast.Name):
         value = run.named(statement.targets[0].id, value)
+    if run.beyond:
+        forget(run, _changed_terms(run, statement.value, frame), frame)
     for target in statement.targets:
         assign(run, target, value, frame)
     return going_on(run)

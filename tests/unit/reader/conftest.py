@@ -52,6 +52,7 @@ NAMES = FactNames(
     },
     helpers={"sglang.srt.utils:describe": "describe"},
     constants={"torch.bfloat16": "packages.torch.bfloat16"},
+    model={"hf_config": "config"},
 )
 
 

@@ -11,9 +11,10 @@ import pytest
 
 from kvsolve.errors import KvsolveError
 from kvsolve.upstream.reach import figures
-from kvsolve.upstream.reach.leaves import agreement, conditions, leaves
+from kvsolve.upstream.reach.leaves import agreement, conditions, failing, leaves
 from kvsolve.upstream.reach.places import Known, Place, places
 from kvsolve.upstream.reach.reachable import reachable
+from kvsolve.upstream.reader.modules import lasting_changes
 from kvsolve.upstream.source import SourceTree
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _line(tree: SourceTree, path: str, text: str) -> int:
     [
         ("assert server_args.page_size % 2 == 0", ("server_args.page_size",), ()),
         ("size = args.page_size\n    assert size > 1", ("args.page_size",), ()),
-        ("backend = pick(prefill_backend)\n    assert backend.is_fast()", ("backend",), ()),
+        ("backend = pick(prefill_backend)\n    assert backend.is_fast()", ("prefill_backend",), ()),
         ("if tensor.shape[0]:\n        raise ValueError", (), ("tensor.shape",)),
         ("if is_cuda() and envs.X.get():\n        raise ValueError", (), ()),
         ("assert config.num_attention_heads % 3 == 0", (), ()),
@@ -191,3 +192,41 @@ def test_figures_are_kept_by_release(tmp_path: Path) -> None:
     figures.record(tmp_path, "0.5.23", counted)
     path = figures.record(tmp_path, "0.5.9", counted)
     assert list(json.loads(path.read_text(encoding="utf-8"))) == ["0.5.9", "0.5.23"]
+
+
+@pytest.mark.parametrize(
+    ("body", "decided"),
+    [
+        ("assert weight.dtype == 1", False),
+        ("assert isinstance(page_size, torch.device)", False),
+        ("assert isinstance(page_size, int)", True),
+        ("read = json.load(open(page_size))\n    assert read", False),
+        ("assert get_platform().is_sm90", False),
+        ("assert _KNOWN.get(page_size)", False),
+        ("use_norm = config.norm\n    assert use_norm", False),
+        ("use_norm = get_model().norm\n    assert use_norm", True),
+    ],
+)
+def test_whether_a_flag_takes_part(body: str, decided: bool) -> None:
+    module = ast.parse(f"def f(page_size, weight, config):\n    {body}\n")
+    function = module.body[0]
+    statement = next(n for n in ast.walk(function) if isinstance(n, ast.Assert))
+    tests = conditions(function, statement)
+    found = leaves(function, tests, frozenset({"page_size"}), None, frozenset({"_KNOWN"}))
+    assert (bool(found.flags) and not found.unknown) is decided
+
+
+def test_what_a_handler_raises_is_reached_where_something_fails() -> None:
+    module = ast.parse(
+        "def f(a):\n    try:\n        a()\n    except ImportError:\n        raise ValueError\n"
+    )
+    statement = next(n for n in ast.walk(module) if isinstance(n, ast.Raise))
+    assert failing(module.body[0], statement) == "ImportError"
+
+
+def test_names_that_functions_change() -> None:
+    tree = ast.parse(
+        "A = {}\nB = {}\nC = None\nD = {}\n"
+        "def f():\n    global C\n    C = 1\n    A['x'] = 1\n    D = {}\n    D['x'] = 1\n"
+    )
+    assert lasting_changes(tree) == {"A", "C"}
