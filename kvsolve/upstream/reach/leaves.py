@@ -24,6 +24,8 @@ _BAG = re.compile(
     r"(^|\.)(server_args|get_(?!platform|context|jit_\w+)\w+\(\)|ps|parallel)(\.|$)|_server_args$"
 )
 _PLATFORM = re.compile(r"^get_(platform|jit_\w+)\(\)\.|^get_(platform|jit_\w+)$")
+_BACKEND = re.compile(r"backend\.is_\w+$")
+"""A kernel is asked which one it is: an option chose it, whatever machine it is named like."""
 _TENSORS = re.compile(r"\.(dtype|device)$")
 """Attributes that tensors have and flags are named like."""
 _SETTINGS = re.compile(r"(^|_)(config|configs|args)$|^(self|cls|cfg)$")
@@ -291,6 +293,8 @@ def _kind(name: str, flags: frozenset[str]) -> str:
     if name in _PLAIN or hasattr(builtins, name) or _is_constant(last) or name.startswith("torch."):
         return "plain"
     if last in flags or _BAG.search(name) or _WIDTHS.search(last):
+        return "flag"
+    if _BACKEND.search(name):
         return "flag"
     if _MACHINE.search(last):
         return "machine"

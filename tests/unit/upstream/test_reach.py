@@ -202,6 +202,7 @@ def test_figures_are_kept_by_release(tmp_path: Path) -> None:
         ("assert isinstance(page_size, int)", True),
         ("read = json.load(open(page_size))\n    assert read", False),
         ("assert get_platform().is_sm90", False),
+        ("assert backend.is_flashinfer_trtllm()", True),
         ("assert _KNOWN.get(page_size)", False),
         ("use_norm = config.norm\n    assert use_norm", False),
         ("use_norm = get_model().norm\n    assert use_norm", True),
