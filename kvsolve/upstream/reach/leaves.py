@@ -261,7 +261,9 @@ def _called(tree: ast.Call, called: ast.Attribute | ast.Name) -> Iterator[str]:
     if name == "getattr" and len(given) > 1 and isinstance(given[1], ast.Constant):
         yield f"{ast.unparse(given[0])}.{given[1].value!s}"
         return
-    told = _kind(ast.unparse(called), frozenset()) in ("machine", "environment", "flag")
+    asked = ast.unparse(called)
+    told = _kind(asked, frozenset()) in ("machine", "environment", "flag")
+    told = told and not _BACKEND.search(asked)
     own = isinstance(called, ast.Attribute) and ast.unparse(called.value) in ("self", "cls")
     if told or own or (isinstance(called, ast.Name) and not given):
         yield ast.unparse(called)
