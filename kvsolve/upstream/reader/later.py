@@ -136,7 +136,7 @@ class Later:
         local = {step.name for step in new if isinstance(step, (Let, Set))}
         for file, line, symbol in sorted(run.held):
             # Elsewhere others may call, with other arguments.
-            if f"{file}:{symbol}".startswith(within):
+            if self.wary and f"{file}:{symbol}".startswith(within):
                 self.told.setdefault((file, line), ("never", stage))
         for number, step in enumerate(new):
             careful = self.wary or self.said
