@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 __all__ = ["FlagOptions", "Option", "options"]
 
 
+_MANY = 20
+"""Flags from which on it pays to prepare for many questions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """One value of a flag.
@@ -99,6 +103,8 @@ def options(
     wanted = tuple(dests) or tuple(
         d for d in prepared.pack.flags.fields if d in shared.network.dests
     )
+    if len(wanted) > _MANY:
+        shared.network.board_of(prepared.pack.flags).proofs.expect_many()
     found = []
     for dest in wanted:
         domain = shared.domain(dest)

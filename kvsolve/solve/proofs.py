@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from kvsolve.packs.compile import initial_slots
 from kvsolve.solve.circuit import is_broken, is_mark, same
 from kvsolve.solve.domains import default_of
+from kvsolve.solve.lowering.combining import MOST_ROWS
 from kvsolve.solve.lowering.gates import FALSE, TRUE, bits
 from kvsolve.solve.lowering.listing import key_of
 from kvsolve.solve.lowering.lower import crashing_parts
@@ -37,18 +38,33 @@ _PATIENCE = 8
 """Reasons of one thing before it is lowered, which may cost as much as a hundred of them."""
 
 
+_FEW_RUNS = 400
+"""How often a loop may be run for a proof. One run can take milliseconds."""
+
+_GREAT_PATIENCE, _MANY_QUESTIONS = 150, 30
+"""Reasons of one thing before loops may be run as often as it takes; where many questions come."""
+
+_STEADY_PATIENCE = 40
+"""Reasons of one entry before a proof, where neither may depend on what was asked before."""
+
+
 class Proofs:
     """Explains in one context, with proofs where something was explained often.
 
     Attributes:
         patience: How often anything is explained without a proof.
+        great_patience: How often with proofs that take little time only.
     """
 
     def __init__(self, network: Network, universe: Universe, grounds: Grounds) -> None:
         self.network, self.universe, self.grounds = network, universe, grounds
-        self.patience = _PATIENCE
+        self.patience, self.great_patience = _PATIENCE, _GREAT_PATIENCE
         self._asked: dict[Any, int] = {}
         self._gates: _Lowered | None = None
+
+    def expect_many(self) -> None:
+        """Hundreds of questions are to come, so that long proofs pay sooner."""
+        self.great_patience = min(self.great_patience, _MANY_QUESTIONS)
 
     def refusal(self, step: int) -> Literals:
         """Why an entry refuses where the circuit stands.
@@ -102,7 +118,7 @@ class Proofs:
         asked = self._asked[key] = self._asked.get(key, 0) + 1
         if asked <= self.patience:
             return literals
-        proof = self.gates().proof(key, literals, literal)
+        proof = self.gates().proof(key, literals, literal, asked > self.great_patience)
         found = None if proof is None else proof.weaker(self.grounds.ordered(dict(literals)))
         return literals if found is None else self.guarded(node, found, holds)
 
@@ -143,10 +159,10 @@ class Steady:
         node = proofs.grounds.circuit.roots[step]
         literals = proofs.grounds.refusal(node)
         asked = self._asked[step] = self._asked.get(step, 0) + 1
-        if asked <= proofs.patience:
+        if asked <= min(_STEADY_PATIENCE, 5 * proofs.patience):
             return literals
         broken = proofs.network.constraints[step].broken
-        proof = proofs.gates().proof(step, literals, lambda made: made.refusal(broken))
+        proof = proofs.gates().proof(step, literals, lambda made: made.refusal(broken), True)
         found = None if proof is None else proof.without(proofs.grounds.ordered(dict(literals)))
         return literals if found is None else proofs.guarded(node, found, is_broken)
 
@@ -160,7 +176,7 @@ class _Lowered:
         self.masks = [(1 << len(own)) - 1 for own in states]
         held = initial_slots({d: default_of(flags, d) for d in flags.fields}, {})
         slots = {(name, 0): value for name, value in held.items()}
-        self.encoder = Encoder(universe.dests, states, slots, network.facts)
+        self.encoder = Encoder(universe.dests, states, slots, network.facts, _FEW_RUNS)
         self.gates = self.encoder.gates
         self._made: dict[Any, _Proof | None] = {}
 
@@ -178,17 +194,27 @@ class _Lowered:
         return self.gates.either(here, crash)
 
     def proof(
-        self, key: Any, literals: Literals, literal: Callable[[_Lowered], int]
+        self, key: Any, literals: Literals, literal: Callable[[_Lowered], int], often: bool
     ) -> _Proof | None:
         """The proof of a literal; None where nothing can be shown.
 
         Either there are too many outcomes, or a reason is about states that were typed later.
+
+        Args:
+            key: What is explained.
+            literals: A reason of it.
+            literal: Lowers it.
+            often: It is worth any number of runs of a loop.
         """
         if any(mask > 0 and mask & ~self.masks[v] for v, mask in literals):
             return None
-        if key not in self._made:
-            self._made[key] = self._proof(literal)
-        return self._made[key]
+        known = (key, often) if (key, often) in self._made else (key, False)
+        if known not in self._made or (often and not known[1] and self._made[known] is None):
+            if often:
+                self.encoder.allow(MOST_ROWS)
+            known = key, often
+            self._made[known] = self._proof(literal)
+        return self._made[known]
 
     def _proof(self, literal: Callable[[_Lowered], int]) -> _Proof | None:
         try:

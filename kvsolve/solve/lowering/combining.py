@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from kvsolve.solve.lowering.outcomes import Encoder
 
-__all__ = ["Combiner"]
+__all__ = ["MOST_ROWS", "Combiner"]
 
-_MOST = 30_000
+MOST_ROWS = 30_000
 """Combinations of outcomes that one term may be put together from."""
 
 _Heads = list[tuple[tuple[Any, ...], int]]
@@ -62,7 +62,7 @@ class Combiner:
         if computes(term):
             leaves = self._leaves(term, bound)
             rows = prod(len(self.encoder.outcomes(leaf, bound)) for leaf in leaves)
-            if rows <= min(self._worth(term, bound), _MOST):
+            if rows <= min(self._worth(term, bound), MOST_ROWS):
                 return self._computed(term, leaves, bound)
         operands = list(children(term))
         return self.combined(operands, operation_of(term, self.encoder.facts), bound)
@@ -104,7 +104,7 @@ class Combiner:
         It gives fewer numbers than going step by step, which matters where they are used on.
         """
         if term.op not in ("eq", "ne"):
-            return _MOST
+            return MOST_ROWS
         return prod(len(self.encoder.outcomes(part, bound)) for part in term.args)
 
     def _computed(self, term: Expr, leaves: Sequence[Expr], bound: Bindings) -> Outcomes:
@@ -142,7 +142,7 @@ class Combiner:
     ) -> Outcomes:
         """Outcomes of an operation that needs all its operands, evaluated in order."""
         maps = [self.encoder.outcomes(operand, bound) for operand in operands]
-        if prod(len(m) for m in maps) > _MOST:
+        if prod(len(m) for m in maps) > MOST_ROWS:
             raise TooManyOutcomesError
         if not maps:
             value = apply(operation, ())
@@ -206,7 +206,7 @@ class Combiner:
         """
         parts = self.encoder.reads.closed_parts(term)
         maps = [list(self.encoder.outcomes(part, bound).values()) for part in parts]
-        if prod(len(m) for m in maps) > _MOST:
+        if prod(len(m) for m in maps) > self.encoder.most_runs:
             raise TooManyOutcomesError
         listing = Listing()
         for row in product(*maps):

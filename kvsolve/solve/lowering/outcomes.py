@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown, is_constant
 from kvsolve.packs.evaluate import Interpreter
-from kvsolve.solve.lowering.combining import Combiner
+from kvsolve.solve.lowering.combining import MOST_ROWS, Combiner
 from kvsolve.solve.lowering.comparing import Comparer, TooManyOutcomesError
 from kvsolve.solve.lowering.evaluating import Bindings, in_state
 from kvsolve.solve.lowering.gates import FALSE, TRUE, Gates
@@ -45,6 +45,7 @@ class Encoder:
         states: The states of each.
         held: Slot values of all other flags.
         facts: Facts by name.
+        most_runs: How often a loop or a table may be run, on all combinations of what it reads.
 
     Attributes:
         gates: The circuit.
@@ -59,8 +60,9 @@ class Encoder:
         states: Sequence[Sequence[State]],
         held: Mapping[tuple[str, int], Any],
         facts: Mapping[str, Any],
+        most_runs: int = MOST_ROWS,
     ) -> None:
-        self.facts = facts
+        self.facts, self.most_runs = facts, most_runs
         self.gates = Gates([len(s) for s in states])
         self.reads = Reads({dest: at for at, dest in enumerate(dests)})
         self.constant = Interpreter(dict(held), facts)
@@ -75,6 +77,11 @@ class Encoder:
         self._lacks: dict[_Key, tuple[int, int]] = {}
         self._kinds: dict[_Key, Outcomes] = {}
         self._too_wide: set[tuple[int, Any]] = set()
+
+    def allow(self, most_runs: int) -> None:
+        """Let loops be run so often from now on; what took too many may be tried again."""
+        self.most_runs = most_runs
+        self._too_wide.clear()
 
     # What a term reads
 
