@@ -13,7 +13,8 @@ from kvsolve.solve.completion import Completions, fixed_flags
 from kvsolve.solve.domains import State, default_of, domain_of
 from kvsolve.solve.judge import broken_steps, reports_of
 from kvsolve.solve.lowering.lower import free_flags, lower
-from kvsolve.solve.network import Network
+from kvsolve.solve.network import UNKNOWN, Network
+from kvsolve.solve.search import Search
 from kvsolve.solve.space import spelling
 from kvsolve.solve.switches import Switches
 
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.model.edit import Edit
-    from kvsolve.packs.evaluate import Trace
+    from kvsolve.packs.evaluate import Failure, Trace
     from kvsolve.solve.check import Prepared
+    from kvsolve.solve.grounds import Literals
     from kvsolve.solve.search import Found
 
 __all__ = ["CellJudge", "CellState", "Ruling"]
@@ -30,6 +32,10 @@ __all__ = ["CellJudge", "CellState", "Ruling"]
 
 _SHORT = 150
 """Effort of a search after which it is first asked whether there is anything to find."""
+
+
+_MOST_UNDECIDED = 10
+"""Completions of which it is not known whether upstream takes them, before giving up."""
 
 
 class CellState(StrEnum):
@@ -99,9 +105,10 @@ class CellJudge:
             elif not same_value(value, config.values.get(dest)):
                 return Ruling(CellState.UNKNOWN, lacks=(dest,))
         trace = self.prepared.trace(config)
-        if not broken_steps(self.prepared, trace):
-            return self._accepted(config, trace, ())
-        return self._completed(wanted)
+        if broken_steps(self.prepared, trace):
+            return self._completed(wanted)
+        alone = self._accepted(config, trace, ())
+        return self._completed(wanted, alone) if alone.state is CellState.UNKNOWN else alone
 
     def _placed(self, config: Config, dest: str, value: Any) -> Config:
         """A configuration with a flag at a value; the flag is not given for its default."""
@@ -113,13 +120,20 @@ class CellJudge:
             given[dest] = spelling(flags, dest, value, given.get(dest))
         return Config(values, given)
 
-    def _completed(self, wanted: Mapping[str, Any]) -> Ruling:
-        """The same where the values alone are refused: the cheapest edits, or the reason."""
+    def _completed(self, wanted: Mapping[str, Any], alone: Ruling | None = None) -> Ruling:
+        """The same where the values alone are refused: the cheapest edits, or the reason.
+
+        Args:
+            wanted: The values.
+            alone: What is known of them where nothing refuses them but a fact is missing.
+        """
         shared = self._shared()
         limit = self.time_limit
         shared.set_deadline(None if limit is None else time.monotonic() + limit)
         fixed = self._states(shared, wanted)
         found, settled = shared.quickly(fixed)
+        if alone is not None and found is None:
+            return alone
         if not settled:
             excluded = self._excluded(wanted)
             if excluded is not None:
@@ -130,8 +144,32 @@ class CellJudge:
         if found is None:
             steps = shared.culprits(shared.masks(fixed))
             return Ruling(CellState.NO, tuple(dict.fromkeys(map(shared.code, steps))))
+        first = alone or self._member(shared, found, fixed)
+        if first.state is not CellState.UNKNOWN:
+            return first
+        return next(
+            (r for r in self._further(shared, found, fixed) if r.state is not CellState.UNKNOWN),
+            first,
+        )
+
+    def _member(self, shared: _Quick, found: Found, fixed: Mapping[str, int]) -> Ruling:
+        """The state of a completion that nothing refuses."""
         config = shared.space.changed(found.changes)
         return self._accepted(config, self.prepared.trace(config), shared.edits(found, fixed))
+
+    def _further(self, shared: _Quick, found: Found, fixed: Mapping[str, int]) -> Iterator[Ruling]:
+        """Dearer completions, of which some may be known where the cheapest are not."""
+        search, masks = shared.another(), shared.masks(fixed)
+        next_: Found | None = found
+        for _ in range(_MOST_UNDECIDED):
+            if next_ is None:
+                return
+            trace = self.prepared.trace(shared.space.changed(next_.changes))
+            for literals in shared.doubts(next_, trace):
+                search.forbid(literals)
+            next_ = search.first(masks)
+            if next_ is not None:
+                yield self._member(shared, next_, fixed)
 
     def _excluded(self, wanted: Mapping[str, Any]) -> Ruling | None:
         """The reason against values, None where something valid has them.
@@ -220,9 +258,28 @@ class _Quick(Completions):
         search.most_effort = None
         return found, found is not None or search.complete
 
+    def another(self) -> Search:
+        """A search of its own, to forbid things in."""
+        return Search(self.space, self._judge, learned=self.learned, deadline=self.deadline)
+
+    def doubts(self, found: Found, trace: Trace) -> Iterator[Literals]:
+        """Why it is not known of a completion whether upstream takes it, as clauses."""
+        board = self._judge.board
+        board.move(self.space.place(found.changes))
+        for failure in _unknown(self.prepared, trace):
+            node = board.circuit.roots.get(failure.step)
+            if node is not None and board.follower.values[node] is UNKNOWN:
+                yield board.grounds.value(node)
+        start = self.space.start
+        yield tuple((v, 1 << found.changes.get(v, at)) for v, at in enumerate(start))
+
 
 def _missing(prepared: Prepared, trace: Trace) -> Iterator[str]:
+    return (failure.detail for failure in _unknown(prepared, trace))
+
+
+def _unknown(prepared: Prepared, trace: Trace) -> Iterator[Failure]:
     for failure in trace.failures:
         step = failure.step
         if failure.reason == "unknown" and prepared.judges(step) and prepared.decides(step):
-            yield failure.detail
+            yield failure

@@ -282,9 +282,11 @@ def _locals_of(run: Run, function: FunctionValue) -> frozenset[str]:
     """Every name that a function can bind."""
     known = run.locals_of.get(function.node)
     if known is None:
-        names = {n.arg for n in ast.walk(function.node) if isinstance(n, ast.arg)}
+        names = set[str]()
         for n in ast.walk(function.node):
-            if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            if isinstance(n, ast.arg):
+                names.add(n.arg)
+            elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
                 names.add(n.id)
             elif isinstance(n, ast.alias):
                 names.add(n.asname or n.name.split(".")[0])

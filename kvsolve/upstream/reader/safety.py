@@ -141,7 +141,18 @@ def safe_guard(run: Run, guard: Expr, *, strict: bool = False) -> Operand | None
             if not bound:
                 needs[need] = None
     lists = {number: list(found) for number, found in inside.items()}
-    return all_of(*needs, quantified.guarded(guard, lists))
+    return all_of(*_leading(run, guard), *needs, quantified.guarded(guard, lists))
+
+
+def _leading(run: Run, guard: Expr) -> Iterator[Operand]:
+    """The parts of a condition that upstream asks before the first that needs anything.
+
+    They stay in front: a fact that is missing is then not asked for where it has no part.
+    """
+    for part in guard.args if guard.op == "and" else ():
+        if any(True for term in walk(part) for _ in _needs(run, term)):
+            return
+        yield part
 
 
 def _converts(term: Expr) -> bool:
