@@ -32,11 +32,10 @@ if TYPE_CHECKING:
     from kvsolve.solve.network import Network
     from kvsolve.solve.universe import Universe
 
-__all__ = ["Proofs"]
+__all__ = ["Proofs", "Steady"]
 
 _PATIENCE = 8
 """Reasons of one thing before it is lowered, which may cost as much as a hundred of them."""
-
 
 _FEW_RUNS = 400
 """How often a loop may be run for a proof. One run can take milliseconds."""
@@ -44,8 +43,8 @@ _FEW_RUNS = 400
 _GREAT_PATIENCE, _MANY_QUESTIONS = 150, 30
 """Reasons of one thing before loops may be run as often as it takes; where many questions come."""
 
-_STEADY_PATIENCE = 40
-"""Reasons of one entry before a proof, where neither may depend on what was asked before."""
+_STEADY = 5
+"""How many times more patient one is whose proofs are made at any cost."""
 
 
 class Proofs:
@@ -100,9 +99,14 @@ class Proofs:
         """Explains refusals the same way always, whatever was explained before."""
         return Steady(self)
 
-    def gates(self) -> _Lowered:
-        """What was lowered so far."""
-        if self._gates is None:
+    def gates(self, knowing: Literals = ()) -> _Lowered:
+        """What was lowered so far.
+
+        Args:
+            knowing: A reason of which all states must be known; where they were typed later, what
+                was lowered before them is let go of.
+        """
+        if self._gates is None or not self._gates.knows(knowing):
             self._gates = _Lowered(self.network, self.universe)
         return self._gates
 
@@ -159,10 +163,11 @@ class Steady:
         node = proofs.grounds.circuit.roots[step]
         literals = proofs.grounds.refusal(node)
         asked = self._asked[step] = self._asked.get(step, 0) + 1
-        if asked <= min(_STEADY_PATIENCE, 5 * proofs.patience):
+        if asked <= _STEADY * proofs.patience:
             return literals
         broken = proofs.network.constraints[step].broken
-        proof = proofs.gates().proof(step, literals, lambda made: made.refusal(broken), True)
+        gates = proofs.gates(knowing=literals)
+        proof = gates.proof(step, literals, lambda made: made.refusal(broken), True)
         found = None if proof is None else proof.without(proofs.grounds.ordered(dict(literals)))
         return literals if found is None else proofs.guarded(node, found, is_broken)
 
@@ -179,6 +184,10 @@ class _Lowered:
         self.encoder = Encoder(universe.dests, states, slots, network.facts, _FEW_RUNS)
         self.gates = self.encoder.gates
         self._made: dict[Any, _Proof | None] = {}
+
+    def knows(self, literals: Literals) -> bool:
+        """Whether no state of a reason was typed later."""
+        return not any(mask > 0 and mask & ~self.masks[v] for v, mask in literals)
 
     def refusal(self, broken: Operand) -> int:
         """The literal that a constraint refuses, or crashes."""
@@ -206,7 +215,7 @@ class _Lowered:
             literal: Lowers it.
             often: It is worth any number of runs of a loop.
         """
-        if any(mask > 0 and mask & ~self.masks[v] for v, mask in literals):
+        if not self.knows(literals):
             return None
         known = (key, often) if (key, often) in self._made else (key, False)
         if known not in self._made or (often and not known[1] and self._made[known] is None):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import given, settings
 
+from kvsolve.model.context import Config
 from kvsolve.solve import proofs
 from kvsolve.solve.conflict import conflict
 from kvsolve.solve.judge import CircuitJudge
@@ -116,3 +117,16 @@ def test_what_is_told_of_a_conflict_does_not_depend_on_what_was_asked_before(cas
         first = conflict(case.prepared, case.config)
         options(case.prepared, case.config)
         assert conflict(case.prepared, case.config) == first
+
+
+def test_a_proof_for_people_knows_what_was_typed_later() -> None:
+    case = random_case(0)
+    network, flags = network_of(case.prepared), case.prepared.pack.flags
+    board = network.board_of(flags)
+    before = board.proofs.gates()
+    typed = Config({**case.config.values, "depth": 77}, {**case.config.given, "depth": "--depth"})
+    space = Space(network, flags, typed)
+    variable = space.universe.index["depth"]
+    reason = ((variable, 1 << space.start[variable]),)
+    assert not before.knows(reason)
+    assert board.proofs.gates(knowing=reason).knows(reason)
