@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from kvsolve import __version__
 from kvsolve.errors import KvsolveError
@@ -20,9 +20,10 @@ from kvsolve.model.overlay import Shared
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
 from kvsolve.packs.release_order import base_of, release_order
+from kvsolve.packs.step_table import StepInfo, StepTable, step_info
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kvsolve.packs.units import Units
 
@@ -40,41 +41,6 @@ class UnknownReleaseError(KvsolveError):
     """No pack for a release; the text names the nearest known ones."""
 
 
-class StepInfo(NamedTuple):
-    """What a finding needs to know of a step.
-
-    Attributes:
-        kind: ``let``, ``set``, ``refuse`` or ``need``.
-        name: Slot written, or the exception raised.
-        stage: Where upstream notices.
-        file: Path below ``sglang/srt``.
-        symbol: Innermost function.
-        line: Line in this release, 0 where not known.
-        caller: The handler that the pipeline called.
-        key: Fingerprint.
-        mode: How a set writes.
-    """
-
-    kind: str
-    name: str
-    stage: str = "args"
-    file: str = ""
-    symbol: str = ""
-    line: int = 0
-    caller: str = ""
-    key: str = ""
-    mode: str = ""
-
-
-def _describe(step: Any) -> tuple[Any, ...]:
-    place = step.place
-    where = (place.file, place.symbol, place.line, place.caller) if place else ("", "", 0, "")
-    kind = type(step).__name__.lower()
-    name = step.raises if kind == "refuse" else getattr(step, "name", "")
-    stage = getattr(step, "stage", "args")
-    return (kind, name, stage, *where, getattr(step, "key", ""), getattr(step, "mode", ""))
-
-
 class Pack:
     """Everything known about one release.
 
@@ -90,7 +56,7 @@ class Pack:
         self,
         release: str,
         flags: FlagTable,
-        steps: tuple[StepInfo, ...],
+        steps: Sequence[StepInfo],
         compiled: CompiledProgram,
         tables: Mapping[str, Any],
         key: str = "",
@@ -313,8 +279,8 @@ def _build(release: str, program: Any) -> tuple[Any, ...]:
         "unread": sorted({r for gap in program.gaps for r in gap.reads} - modelled),
         "last_stage": max(stages, key=stage_rank, default="args"),
     }
-    steps = tuple(_describe(step) for step in program.steps)
-    return flags.to_plain(), steps, compiled.marshal(), tables
+    steps = StepTable.of(map(step_info, program.steps))
+    return flags.to_plain(), steps.to_plain(), compiled.marshal(), tables
 
 
 def _restore(release: str, plain: tuple[Any, ...], key: str) -> Pack:
@@ -327,7 +293,7 @@ def _restore(release: str, plain: tuple[Any, ...], key: str) -> Pack:
     pack = Pack(
         release,
         FlagTable.from_plain(flags),
-        tuple(map(StepInfo._make, steps)),
+        StepTable(*steps),
         CompiledProgram.unmarshal(code, exact),
         tables,
         key,
