@@ -7,14 +7,14 @@ that are asked for become objects.
 
 from __future__ import annotations
 
-import marshal
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.finding import Ground
 from kvsolve.model.noun import dataclass
+from kvsolve.packs.packed_rows import PackedRows, blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kvsolve.packs.messages import Candidate, Match
     from kvsolve.packs.reports import Report
@@ -75,7 +75,7 @@ class Catalog:
     """Entries by step and by code.
 
     Args:
-        entries: Plain entries, marshalled one by one: few of some thousand are asked for.
+        entries: Plain entries; few of some thousand are asked for.
         by_step: Step -> position in ``entries``, for what a step does.
         by_crash: Step -> position, for a break in it.
         words: Code -> hashes of upstream's message, separated by spaces.
@@ -84,7 +84,7 @@ class Catalog:
 
     def __init__(
         self,
-        entries: list[bytes],
+        entries: Sequence[tuple[Any, ...]],
         by_step: dict[int, int],
         by_crash: dict[int, int],
         words: dict[str, str],
@@ -99,7 +99,7 @@ class Catalog:
 
     def _at(self, position: int) -> EntryInfo:
         if position not in self._made:
-            self._made[position] = EntryInfo.from_plain(marshal.loads(self._entries[position]))
+            self._made[position] = EntryInfo.from_plain(self._entries[position])
         return self._made[position]
 
     def _every(self) -> Iterator[EntryInfo]:
@@ -171,14 +171,19 @@ class Catalog:
         return rank(text, candidates, rarity)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """Plain values that :mod:`marshal` can write."""
+        """Plain values that :mod:`marshal` can write, without the entries."""
         reports = [report.to_plain() for report in self._reports]
-        return self._entries, self._by_step, self._by_crash, self._words, reports
+        return len(self._entries), self._by_step, self._by_crash, self._words, reports
+
+    def blocks(self) -> list[bytes]:
+        """The entries, packed."""
+        return blocks_of(self._entries)
 
     @classmethod
-    def from_plain(cls, plain: tuple[Any, ...]) -> Catalog:
-        """The catalog that :meth:`to_plain` wrote."""
-        entries, by_step, by_crash, words, reports = plain
+    def from_plain(cls, plain: tuple[Any, ...], blocks: Sequence[bytes], first: int) -> Catalog:
+        """The catalog that :meth:`to_plain` wrote, with its entries from that block on."""
+        count, by_step, by_crash, words, reports = plain
+        entries: PackedRows[tuple[Any, ...]] = PackedRows(blocks, count, first)
         if not reports:
             return cls(entries, by_step, by_crash, words, [])
         from kvsolve.packs.reports import Report

@@ -6,7 +6,6 @@ Apart from :mod:`kvsolve.packs.catalog`, since a check reads one made before and
 from __future__ import annotations
 
 import json
-import marshal
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -93,9 +92,7 @@ class _Builder:
             self.position(_parse_info(known, self.release))
         self._late_words()
         words = {code: " ".join(hashes) for code, hashes in sorted(self.words.items())}
-        return Catalog(
-            [marshal.dumps(plain) for plain in self.positions], by_step, by_crash, words, reports
-        )
+        return Catalog(list(self.positions), by_step, by_crash, words, reports)
 
     def position(self, entry: EntryInfo) -> int:
         plain = entry.to_plain()

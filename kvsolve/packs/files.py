@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "cache_directory",
     "constraints_directory",
+    "is_trusted",
     "read_cached",
     "read_toml",
     "stamp",
@@ -61,6 +62,14 @@ def stamp(files: Iterable[Path]) -> str:
     return "\n".join(parts)
 
 
+def is_trusted(descriptor: int) -> bool:
+    """Whether nobody but this user can have written an open file."""
+    status = os.fstat(descriptor)
+    if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
+        return False
+    return not (status.st_mode & 0o022 and os.name == "posix")
+
+
 def read_cached(name: str, key: str) -> memoryview | None:
     """The cached bytes of that name, if they were written under the same key by the same user.
 
@@ -69,12 +78,7 @@ def read_cached(name: str, key: str) -> memoryview | None:
     path = cache_directory() / name
     try:
         with open(path, "rb") as handle:
-            status = os.fstat(handle.fileno())
-            if hasattr(os, "geteuid") and status.st_uid != os.geteuid():
-                return None
-            if status.st_mode & 0o022 and os.name == "posix":
-                return None
-            data = handle.read()
+            data = handle.read() if is_trusted(handle.fileno()) else b""
     except OSError:
         return None
     head = key.encode() + b"\0"

@@ -17,10 +17,12 @@ from kvsolve import __version__
 from kvsolve.errors import KvsolveError
 from kvsolve.model.flag import FlagTable
 from kvsolve.model.overlay import Shared
+from kvsolve.packs.cached_parts import read_cached_parts, write_cached_parts
 from kvsolve.packs.compile import CompiledProgram
 from kvsolve.packs.files import constraints_directory, read_cached, stamp, write_cached
+from kvsolve.packs.packed_rows import blocks_of
 from kvsolve.packs.release_order import base_of, release_order
-from kvsolve.packs.step_table import StepInfo, StepTable, step_info
+from kvsolve.packs.steps import StepInfo, StepTable, step_info
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,12 +62,14 @@ class Pack:
         compiled: CompiledProgram,
         tables: Mapping[str, Any],
         key: str = "",
+        texts: tuple[Sequence[bytes], int] = ((), 0),
     ) -> None:
         self.release = release
         self.flags = flags
         self.steps = steps
         self.compiled = compiled
         self._tables = tables
+        self._texts = texts
         self._key = key
         self._units: Units | None = None
         self._units_missing = False
@@ -121,9 +125,7 @@ class Pack:
         """Codes, reasons and remedies by step."""
         from kvsolve.packs.catalog import Catalog
 
-        plain = self._tables["catalog"]
-        # A pack that was read from the cache keeps it packed until a finding wants it.
-        return Catalog.from_plain(marshal.loads(plain) if isinstance(plain, bytes) else plain)
+        return Catalog.from_plain(self._tables["catalog"], *self._texts)
 
     @cached_property
     def modelled(self) -> frozenset[str]:
@@ -232,14 +234,14 @@ def load_pack(wanted: str) -> Pack:
     """
     release = resolve_release(wanted)
     key = f"{__version__}\n{stamp(_sources(release))}"
-    kept = read_cached(f"{release}.pack", key)
+    kept = read_cached_parts(f"{release}.pack", key)
     if kept is not None:
-        return _restore(release, marshal.loads(kept), key)
+        return _restore(release, kept, key)
     program = read_full_program(release)
-    made = marshal.dumps(_build(release, program))
-    write_cached(f"{release}.pack", key, made)
+    parts = _build(release, program)
+    write_cached_parts(f"{release}.pack", key, parts)
     _keep_terms(program, key)
-    return _restore(release, marshal.loads(made), key)
+    return _restore(release, parts, key)
 
 
 def _keep_terms(program: Any, key: str) -> None:
@@ -259,7 +261,8 @@ def modelled_dests(program: Any) -> set[str]:
     return {n.removeprefix("raw.").removeprefix("given.") for n in read | written}
 
 
-def _build(release: str, program: Any) -> tuple[Any, ...]:
+def _build(release: str, program: Any) -> list[bytes]:
+    """The compiled function, the tables, then the steps and the catalog's entries in blocks."""
     from kvsolve.model.program import Refuse
     from kvsolve.packs.cataloguing import load_catalog
     from kvsolve.packs.compile import compile_program
@@ -272,19 +275,23 @@ def _build(release: str, program: Any) -> tuple[Any, ...]:
     from kvsolve.model.finding import stage_rank
     from kvsolve.packs.status import release_status
 
+    steps = blocks_of(map(step_info, program.steps))
+    catalog = load_catalog(release, program)
     tables = {
+        "steps": (len(program.steps), len(steps)),
+        "catalog": catalog.to_plain(),
         "status": release_status(release),
-        "catalog": marshal.dumps(load_catalog(release, program).to_plain()),
         "modelled": sorted(modelled & set(flags.fields)),
         "unread": sorted({r for gap in program.gaps for r in gap.reads} - modelled),
         "last_stage": max(stages, key=stage_rank, default="args"),
     }
-    steps = StepTable.of(map(step_info, program.steps))
-    return flags.to_plain(), steps.to_plain(), compiled.marshal(), tables
+    head = marshal.dumps((flags.to_plain(), tables))
+    return [compiled.marshal(), head, *steps, *catalog.blocks()]
 
 
-def _restore(release: str, plain: tuple[Any, ...], key: str) -> Pack:
-    flags, steps, code, tables = plain
+def _restore(release: str, parts: Sequence[bytes], key: str) -> Pack:
+    flags, tables = marshal.loads(parts[1])
+    count, blocks = tables["steps"]
     pack: Pack
 
     def exact() -> Any:
@@ -293,9 +300,10 @@ def _restore(release: str, plain: tuple[Any, ...], key: str) -> Pack:
     pack = Pack(
         release,
         FlagTable.from_plain(flags),
-        StepTable(*steps),
-        CompiledProgram.unmarshal(code, exact),
+        StepTable(parts, count, 2),
+        CompiledProgram.unmarshal(parts[0], exact),
         tables,
         key,
+        (parts, 2 + blocks),
     )
     return pack
