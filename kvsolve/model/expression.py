@@ -271,6 +271,24 @@ def _opposite(value: Expr) -> Expr | None:
     return _interned.get((inverse, *value.key[1:]) if inverse else ("not", value.uid))
 
 
+def _refuted(terms: Iterable[Expr]) -> set[Expr]:
+    """The already made terms of which one of these is the :func:`_opposite`."""
+    found = set[Expr]()
+    for term in terms:
+        inverse = _INVERSE.get(term.op)
+        inner = term.args[0] if term.op == "not" else None
+        if isinstance(inner, Expr) and inner.op != "not" and inner.op not in _INVERSE:
+            found.add(inner)
+        for key in (("not", term.uid), (inverse, *term.key[1:])):
+            if (made := _interned.get(key)) is not None:
+                found.add(made)
+    return found
+
+
+def _all_terms(args: tuple[Operand, ...]) -> bool:
+    return all(isinstance(x, Expr) for x in args)
+
+
 def _flatten(op: str, values: Iterable[Operand]) -> Iterator[Operand]:
     for value in values:
         bare = _bare(value)
@@ -324,12 +342,11 @@ def any_of(*values: Operand) -> Operand:
     if len(kept) == 1:
         return truth(next(iter(kept)))
     reduced: dict[Expr, None] = {}
+    refuted = _refuted(kept)
     for value in kept:
         part: Operand = value
-        if value.op == "and" and all(isinstance(x, Expr) for x in value.args):
-            rest = [x for x in value.args if (o := _opposite(x)) is None or o not in kept]
-            if len(rest) < len(value.args):
-                part = all_of(*rest)
+        if value.op == "and" and not refuted.isdisjoint(value.args) and _all_terms(value.args):
+            part = all_of(*(x for x in value.args if x not in refuted))
         if not isinstance(part, Expr):
             if part:
                 return True

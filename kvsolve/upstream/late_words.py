@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from kvsolve.packs.late import confirmed, read_curated
 from kvsolve.upstream.reader.messages import words
+from kvsolve.upstream.reader.nodes import nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,7 +105,7 @@ def _functions(node: ast.AST, names: list[str]) -> Iterator[ast.AST]:
     if not names:
         yield node
         return
-    for child in ast.walk(node):
+    for child in nodes_of(node):
         if child is not node and getattr(child, "name", None) == names[0]:
             yield from _functions(child, names[1:])
 

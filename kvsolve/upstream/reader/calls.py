@@ -16,6 +16,7 @@ from kvsolve.upstream.reader import (
     special,
     statements,
 )
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.run import Call, Run
 from kvsolve.upstream.reader.state import State, joined, merge_values
 from kvsolve.upstream.reader.values import (
@@ -168,7 +169,7 @@ def _function(
 def _is_generator(run: Run, tree: ast.AST) -> bool:
     if tree not in run.generators:
         run.generators[tree] = any(
-            isinstance(n, (ast.Yield, ast.YieldFrom)) for n in ast.walk(tree)
+            isinstance(n, (ast.Yield, ast.YieldFrom)) for n in nodes_of(tree)
         )
     return run.generators[tree]
 
@@ -283,7 +284,7 @@ def _locals_of(run: Run, function: FunctionValue) -> frozenset[str]:
     known = run.locals_of.get(function.node)
     if known is None:
         names = set[str]()
-        for n in ast.walk(function.node):
+        for n in nodes_of(function.node):
             if isinstance(n, ast.arg):
                 names.add(n.arg)
             elif isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
@@ -305,7 +306,7 @@ def _without(state: State, number: int, names: frozenset[str]) -> State:
 
 def _nonlocals(run: Run, tree: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
     if tree not in run.nonlocals_of:
-        found = (x for n in ast.walk(tree) if isinstance(n, ast.Nonlocal) for x in n.names)
+        found = (x for n in nodes_of(tree) if isinstance(n, ast.Nonlocal) for x in n.names)
         run.nonlocals_of[tree] = frozenset(found)
     return run.nonlocals_of[tree]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, if_, node, raw
 from kvsolve.upstream.reader import calls, expressions, iteration, statements
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.state import Instance, merge_values
 from kvsolve.upstream.reader.values import (
     ABSENT,
@@ -267,7 +268,7 @@ def held(run: Run, cls: ClassValue, name: str) -> Operand:
 
 def stores(run: Run, cls: ClassValue, name: str) -> bool:
     """Whether some method of a class or its bases stores an attribute in its objects."""
-    for part in ast.walk(cls.node):
+    for part in nodes_of(cls.node):
         written = isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Store)
         if written and part.attr == name and isinstance(part.value, ast.Name):  # type: ignore[attr-defined]
             return True

@@ -21,6 +21,7 @@ from kvsolve.upstream.reader import choices, special
 from kvsolve.upstream.reader.bags import WIDTHS, bag_of, width
 from kvsolve.upstream.reader.fingerprint import canonical
 from kvsolve.upstream.reader.log import weight
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.safety import never, plain, safe_guard, tight
 from kvsolve.upstream.reader.state import parts
 from kvsolve.upstream.reader.values import (
@@ -172,7 +173,7 @@ class Later:
         tree = self.run.tree
         path = step.place.file if tree.exists(step.place.file) else f"{_BELOW}{step.place.file}"
         if path not in self._lines:
-            found = ast.walk(tree.parse(path))
+            found = nodes_of(tree.parse(path))
             said = [n for n in found if isinstance(n, (ast.Raise, ast.Assert))]
             self._lines[path] = frozenset(
                 n.test.lineno if isinstance(n, ast.Assert) else n.lineno for n in said

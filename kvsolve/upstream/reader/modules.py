@@ -6,6 +6,8 @@ import ast
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
+from kvsolve.upstream.reader.nodes import nodes_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -81,9 +83,9 @@ def changed_names(statement: ast.stmt) -> list[str]:
 def lasting_changes(tree: ast.Module) -> frozenset[str]:
     """Names of a module that its functions bind anew or change in place."""
     found: set[str] = set()
-    for function in ast.walk(tree):
+    for function in nodes_of(tree):
         if isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            parts = list(ast.walk(function))
+            parts = nodes_of(function)
             own = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Store)}
             shared = {name for p in parts if isinstance(p, ast.Global) for name in p.names}
             changed = {name for p in parts for name in _changed(p)}

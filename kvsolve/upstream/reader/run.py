@@ -21,6 +21,7 @@ from kvsolve.model.expression import (
 from kvsolve.model.program import Gap, Place
 from kvsolve.upstream.reader.assumptions import Assumptions, never_none
 from kvsolve.upstream.reader.log import Log, free_variables, weight
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.state import Instance, Sequence, State, Table, joined, merge
 from kvsolve.upstream.reader.values import (
     RECORD,
@@ -317,7 +318,7 @@ class Run:
         if line or node is not None:
             at = line or getattr(node, "lineno", place.line)
             place = Place(place.file, place.symbol, at, place.caller)
-        nodes = list(ast.walk(node)) if node is not None else []
+        nodes = nodes_of(node) if node is not None else []
         if self.lost is None and any(isinstance(n, _LEAVING) for n in nodes[1:]):
             self.lost = len(self.log.steps)
         inside = sum(isinstance(n, (ast.Raise, ast.Assert)) for n in nodes)

@@ -27,6 +27,7 @@ from kvsolve.upstream.reader import (
     tries,
 )
 from kvsolve.upstream.reader.modules import imports_of
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.state import Sequence, State, Table
 from kvsolve.upstream.reader.values import (
     ClassValue,
@@ -182,7 +183,7 @@ def changed_names(body: Iterable[ast.stmt]) -> set[str]:
     """Names of objects that statements change: by a method, an item or an attribute."""
     found: set[str] = set()
     for statement in body:
-        for n in ast.walk(statement):
+        for n in nodes_of(statement):
             changes = isinstance(n, ast.Attribute) and (
                 n.attr in _CHANGING or isinstance(n.ctx, ast.Store)
             )
@@ -197,7 +198,7 @@ def bound_names(body: Iterable[ast.stmt]) -> set[str]:
     return {
         n.id
         for statement in body
-        for n in ast.walk(statement)
+        for n in nodes_of(statement)
         if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
     }
 

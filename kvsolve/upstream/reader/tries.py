@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, if_, negate, raw
 from kvsolve.upstream.reader import statements
+from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.run import Clause, Handler, Run
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _relative(run: Run, guard: Operand) -> Operand:
 
 def _clause(handler: ast.ExceptHandler) -> Clause:
     """An ``except`` that only raises again what it caught changes nothing."""
-    ends = [n for n in ast.walk(handler) if isinstance(n, (ast.Raise, ast.Return, ast.Assert))]
+    ends = [n for n in nodes_of(handler) if isinstance(n, (ast.Raise, ast.Return, ast.Assert))]
     last = handler.body[-1]
     again = isinstance(last, ast.Raise) and last.exc is None and ends == [last]
     return Clause(_caught_by(handler), again)
