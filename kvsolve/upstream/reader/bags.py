@@ -51,7 +51,7 @@ WIDTHS = {
 
 def flag(run: Run, name: str) -> Value:
     """The final value of a flag."""
-    return run.state["now", name] if name in run.fields else raw("opaque", f"flags.{name}")
+    return run.field("now", name) if name in run.fields else raw("opaque", f"flags.{name}")
 
 
 def _attention_dp(run: Run) -> Value:

@@ -412,7 +412,7 @@ def _quantization_override(run: Run, args: Args, kwargs: Kwargs) -> Value:
 
 def _record_attribute(run: Run, args: Args, kwargs: Kwargs) -> Value:
     default = args[1] if len(args) > 1 else None
-    value = run.state.get(("raw", args[0]), ABSENT)
+    value = run.field("raw", args[0])
     return default if value is ABSENT else value
 
 

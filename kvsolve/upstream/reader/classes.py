@@ -190,7 +190,7 @@ def member_named(run: Run, cls: ClassValue, key: Operand) -> Value:
 def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Value]) -> Value:
     """``cls(*args, **kwargs)``."""
     if cls.name in _VIEWS:
-        snapshot = dict(run.state) if cls.name == "ResolvedView" else None
+        snapshot = run.snapshot() if cls.name == "ResolvedView" else None
         return View(snapshot)
     kind = enum_kind(run, cls)
     if kind:

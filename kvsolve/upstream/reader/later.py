@@ -254,11 +254,9 @@ def _digest(stage: str, raises: str, guard: Operand) -> str:
 def read_later(run: Run) -> Iterator[Later]:
     """Read past the end of resolution; the run is afterwards as it was before."""
     before, globals_before = run.state, run.globals
-    run.state = _remaining(before)
+    settled = run.settled
+    run.settled, run.state = _settle(run, _remaining({**settled, **before}))
     run.globals = {k: v for k, v in globals_before.items() if isinstance(v, _LASTING)}
-    for name in run.fields:
-        if is_operand(run.state["now", name]):
-            run.state["now", name] = run.log.current(name)
     handlers = {**_HANDLERS, **choices.HANDLERS}
     hidden = {name: special.SPECIAL.get(name) for name in handlers}
     special.SPECIAL.update(handlers)
@@ -273,7 +271,16 @@ def read_later(run: Run) -> Iterator[Later]:
                 del special.SPECIAL[name]
             else:
                 special.SPECIAL[name] = handler
-        run.state = before
+        run.settled, run.state = settled, before
+
+
+def _settle(run: Run, state: State) -> tuple[State, State]:
+    """What fields are from here on, and the rest of a state."""
+    settled = {key: state[key] for key in run.settled}
+    for name in run.fields:
+        if is_operand(settled["now", name]):
+            settled["now", name] = run.log.current(name)
+    return settled, {key: value for key, value in state.items() if key not in settled}
 
 
 def _remaining(state: State) -> State:
@@ -336,7 +343,7 @@ def _is_fp4(
     """Asked of the KV pool's element type only, which a flag says where it is FP4."""
     if not run.wary:
         return NotImplemented
-    stored = node("in", run.state["now", "kv_cache_dtype"], ("nvfp4", "fp4_mx_block16"))
+    stored = node("in", run.field("now", "kv_cache_dtype"), ("nvfp4", "fp4_mx_block16"))
     return node("and", raw("fact", "gpu.is_cuda"), stored)
 
 

@@ -80,9 +80,9 @@ def architecture(run: Run) -> Operand:
     config = raw("fact", "config")
     offered = node("getattr", config, "architectures", None)
     first = node("item", node("attr", config, "architectures"), 0)
-    native = node("in", run.state["now", "model_impl"], ("auto", "sglang"))
+    native = node("in", run.field("now", "model_impl"), ("auto", "sglang"))
     # On a CPU upstream changes the numbers of heads first, so that any width divides them.
-    there = node("and", offered, native, node("ne", run.state["now", "device"], "cpu"))
+    there = node("and", offered, native, node("ne", run.field("now", "device"), "cpu"))
     return node("if", there, first, "")
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from functools import cache
 
 __all__ = ["nodes_of"]
 
@@ -21,7 +20,10 @@ def nodes_of(root: ast.AST) -> list[ast.AST]:
     """
     found = [root]
     for node in found:  # grows while it is walked through
-        for name in _fields(node.__class__):
+        names = _FIELDS.get(type(node))
+        if names is None:
+            names = _FIELDS[type(node)] = _fields(node)
+        for name in names:
             value = getattr(node, name, None)
             if type(value) is list:
                 found.extend(part for part in value if isinstance(part, ast.AST))
@@ -30,8 +32,10 @@ def nodes_of(root: ast.AST) -> list[ast.AST]:
     return found
 
 
-@cache
-def _fields(kind: type[ast.AST]) -> tuple[str, ...]:
-    if kind is ast.Constant:
+_FIELDS: dict[type, tuple[str, ...]] = {}
+
+
+def _fields(node: ast.AST) -> tuple[str, ...]:
+    if isinstance(node, ast.Constant):
         return ()
-    return tuple(name for name in kind._fields if name not in _NO_NODES)
+    return tuple(name for name in node._fields if name not in _NO_NODES)

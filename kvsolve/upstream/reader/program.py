@@ -179,7 +179,7 @@ def _finish(run: Run, fallbacks: Mapping[str, Any]) -> None:
     """Bring slots of objects that changed after their last write up to date; add fallbacks."""
     place = _declared_at(run)
     for name in run.fields:
-        _refresh(run, name, run.state["now", name], True, place)
+        _refresh(run, name, run.field("now", name), True, place)
     for name, value in sorted(fallbacks.items()):
         if name in run.fields:
             unset = node("is", run.log.current(name), None)

@@ -48,7 +48,7 @@ def read_raw(run: Run, name: str) -> Value:
     if name == "_resolved_overrides":
         return Stash()
     if name in run.fields:
-        return run.state["now" if run.aliased else "raw", name]
+        return run.field("now" if run.aliased else "raw", name)
     own = run.state.get(("raw", name), ABSENT)
     if own is not ABSENT:
         return own
@@ -67,7 +67,7 @@ def read_view(run: Run, view: View, name: str) -> Value:
         return read_raw(run, name)
     then = view.snapshot
     if then is None:
-        return run.state["now", name]
+        return run.field("now", name)
     declared = run.assumed.condition(then["declared", name])
     live = read_raw(run, name)
     if declared is False:
@@ -89,7 +89,7 @@ def write_raw(run: Run, name: str, value: Value) -> None:
         _put(run, "now", name, value, "assign")
         return
     _put(run, "raw", name, value, "assign")
-    undeclared = run.assumed.condition(negate(run.state["declared", name]))
+    undeclared = run.assumed.condition(negate(run.field("declared", name)))
     if undeclared is False:
         return
     if not isinstance(undeclared, Expr):

@@ -24,6 +24,7 @@ from kvsolve.upstream.reader.log import Log, free_variables, weight
 from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.state import Instance, Sequence, State, Table, joined, merge
 from kvsolve.upstream.reader.values import (
+    ABSENT,
     RECORD,
     BoundMethod,
     ClassValue,
@@ -173,6 +174,7 @@ class Run:
         self.assumed = Assumptions(self.log.meaning)
         self.state: State = {}
         self.constants: State = {}
+        self.settled: State = {}
         self.globals: dict[tuple[str, str], Value] = {}
         self.path: list[Operand] = []
         self.shared: list[dict[Any, Any]] = [{}]
@@ -205,9 +207,23 @@ class Run:
         self._numbers = 0
         self._variables = 0
         for name in fields:
-            self.state["raw", name] = raw("ref", f"raw.{name}", 0)
-            self.state["now", name] = raw("ref", name, 0)
-            self.state["declared", name] = False
+            self.settled["raw", name] = raw("ref", f"raw.{name}", 0)
+            self.settled["now", name] = raw("ref", name, 0)
+            self.settled["declared", name] = False
+        self.rank = {key: number for number, key in enumerate(self.settled)}
+
+    def field(self, kind: str, name: str) -> Value:
+        """A field's ``raw``, ``now`` or ``declared``; ABSENT for what is no field and not written.
+
+        A state, which is copied at every branch, holds only what was written on its way.
+        """
+        key = (kind, name)
+        value = self.state.get(key, ABSENT)
+        return self.settled.get(key, ABSENT) if value is ABSENT else value
+
+    def snapshot(self) -> State:
+        """The whole state of now, fields that nobody wrote included."""
+        return {**self.settled, **self.state}
 
     # -- counters
 

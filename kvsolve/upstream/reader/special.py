@@ -46,7 +46,7 @@ def _live_view(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) ->
 
 
 def _snapshot(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
-    return View(dict(run.state))
+    return View(run.snapshot())
 
 
 def _record_of(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
@@ -74,7 +74,7 @@ def _declare_late(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs)
 
 
 def _run_pass(run: Run, function: FunctionValue, args: Args, kwargs: Kwargs) -> Value:
-    declarations = calls.call(run, args[1], [View(dict(run.state))], {})
+    declarations = calls.call(run, args[1], [View(run.snapshot())], {})
     record.declare_all(run, declarations)
     return None
 

@@ -8,6 +8,9 @@ Keys and values:
 * ``("heap", n)`` an object (:class:`Sequence`, :class:`Table`, :class:`Instance`);
 * ``("local", call, name)`` a local variable; ``("extra", root, name)`` an attribute of a
   model configuration that depends on flags, or its ``built`` condition.
+
+What fields are where nobody wrote them is not in the map but in ``Run.settled``: some 1,600 values
+that would be copied at every branch. :meth:`Run.field` looks at both.
 """
 
 from __future__ import annotations
@@ -120,15 +123,20 @@ class _Merge:
 
     def merge(self) -> State:
         then, other = self.then, self.other
+        settled, rank = self.run.settled, self.run.rank
         get = then.get
         alike = _common_keys(then, other)
         told_apart = map(operator.is_not, islice(then.values(), alike), other.values())
         changed = list(compress(islice(then, alike), told_apart))
         rest = islice(other.items(), alike, None)
-        for key in [*changed, *(k for k, b in rest if get(k, ABSENT) is not b)]:
-            self.out[key] = self.join(key, get(key, ABSENT), other[key])
-        for key in [k for k in islice(then, alike, None) if k not in other]:
-            self.out[key] = self.join(key, then[key], ABSENT)
+        changed += [k for k, b in rest if get(k, ABSENT) is not b]
+        changed += [k for k in islice(then, alike, None) if k not in other]
+        fields = sorted((k for k in changed if k in rank), key=rank.__getitem__)
+        for key in [*fields, *(k for k in changed if k not in rank)]:
+            unsaid = settled.get(key, ABSENT)
+            a, b = get(key, unsaid), other.get(key, unsaid)
+            if a is not b:
+                self.out[key] = self.join(key, a, b)
         return self.out
 
     def join(self, key: Key, a: Value, b: Value) -> Value:
