@@ -95,7 +95,10 @@ class Completions:
         Returns:
             None where there is none, or where the deadline has passed (see ``proven``).
         """
-        masks = self.masks(fixed)
+        return self.cheapest_within(self.masks(fixed))
+
+    def cheapest_within(self, masks: Mapping[int, int]) -> Found | None:
+        """As ``cheapest``, of what lies within some masks."""
         self.proven = True
         self._search.most_effort = self._search.effort + _PATIENCE
         found = self._search.first(masks)

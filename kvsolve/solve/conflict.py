@@ -6,20 +6,12 @@ Deletion-based, see Marques-Silva, "Minimal unsatisfiability: models, algorithms
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kvsolve.model.edit import Conflict
-from kvsolve.model.expression import walk
-from kvsolve.model.program import Let, Program, Refuse, Set, Step
-from kvsolve.packs.compile import FactTable
-from kvsolve.solve.board import Board
 from kvsolve.solve.completion import Completions
-from kvsolve.solve.derivation import derivation
-from kvsolve.solve.judge import CircuitJudge
-from kvsolve.solve.network import Network
-from kvsolve.solve.search import Search
-from kvsolve.solve.specialise import inline
+from kvsolve.solve.derivation import derivation, refutation
+from kvsolve.solve.needed_facts import needed_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +19,7 @@ if TYPE_CHECKING:
     from kvsolve.model.context import Config
     from kvsolve.solve.check import Prepared
 
-__all__ = ["conflict", "slice_of"]
+__all__ = ["conflict"]
 
 
 def conflict(
@@ -57,6 +49,8 @@ def conflict(
         variable = shared.space.variable(dest)
         if variable is not None:
             masks[variable] = 1 << shared.space.start[variable]
+    if shared.cheapest_within(masks) is not None or not shared.proven:
+        return None
     steps = shared.conflicting(masks)
     if steps is None:
         return None
@@ -70,76 +64,10 @@ def conflict(
 
 def _told(shared: Completions, masks: Mapping[int, int], steps: frozenset[int]) -> Conflict:
     space, config = shared.space, shared.config
+    clauses = refutation(shared, masks, steps)
     return Conflict(
         pins=tuple((space.dests[v], config.values[space.dests[v]]) for v in sorted(masks)),
-        facts=_facts(shared, masks, steps),
+        facts=needed_facts(shared, masks, steps, clauses),
         codes=tuple(dict.fromkeys(map(shared.code, sorted(steps)))),
-        chain=derivation(shared, masks, steps),
+        chain=derivation(shared, masks, clauses),
     )
-
-
-def slice_of(program: Program, steps: Iterable[int]) -> tuple[Program, tuple[int, ...]]:
-    """The part of a program that some steps depend on.
-
-    Writes that no step needs stay as writes that never happen, so that versions keep their numbers.
-
-    Returns:
-        The part, and for each of its steps the position in the whole.
-    """
-    writers: dict[str, list[int]] = {}
-    for number, step in enumerate(program.steps):
-        if isinstance(step, (Let, Set)):
-            writers.setdefault(step.name, []).append(number)
-    needed = set(steps)
-    stack = list(needed)
-    while stack:
-        step = program.steps[stack.pop()]
-        for ref in walk(step.when, None if isinstance(step, Refuse) else step.value):
-            if ref.op == "ref":
-                new = set(writers.get(ref.args[0], ())[: ref.args[1]]) - needed
-                needed |= new
-                stack.extend(new)
-    kept: list[Step] = []
-    origin: list[int] = []
-    for number, step in enumerate(program.steps):
-        if number in needed:
-            kept.append(step)
-        elif isinstance(step, (Let, Set)):
-            kept.append(replace(step, value=None, when=False))
-        else:
-            continue
-        origin.append(number)
-    return replace(program, steps=tuple(kept), gaps=()), tuple(origin)
-
-
-def _facts(shared: Completions, masks: Mapping[int, int], steps: frozenset[int]) -> tuple[str, ...]:
-    """The facts without which the entries would leave something, found by taking each away."""
-    part, origin = slice_of(shared.prepared.pack.program, steps)
-    known: dict[str, Any] = dict(shared.prepared.facts)
-    terms = walk(*(o for s in part.steps for o in (s.when, getattr(s, "value", None))))
-    named = sorted({t.args[0] for t in terms if t.op == "fact"} & set(known))
-    kept = []
-    for name in named:
-        value = known.pop(name)
-        if not _still_excluded(shared, masks, steps, part, origin, known):
-            known[name] = value
-            kept.append(name)
-    return tuple(kept)
-
-
-def _still_excluded(
-    shared: Completions,
-    masks: Mapping[int, int],
-    steps: frozenset[int],
-    part: Program,
-    origin: tuple[int, ...],
-    facts: Mapping[str, Any],
-) -> bool:
-    """Whether a part of the program, knowing only these facts, still leaves nothing."""
-    table = FactTable(facts)
-    network = Network(inline(part, table), table, lambda at: origin[at] in steps)
-    space = shared.space
-    board = Board(network, space.universe)
-    judge = CircuitJudge(shared.prepared, network, space, only=network.constraints, board=board)
-    search = Search(space, judge, learned=board.learned, deadline=shared.deadline)
-    return search.first(masks) is None and search.complete

@@ -17,21 +17,23 @@ from kvsolve.solve.nogoods import NoGoods
 from kvsolve.solve.search import Clause, Search
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.solve.completion import Completions
     from kvsolve.solve.space import Space
 
-__all__ = ["derivation"]
+__all__ = ["derivation", "refutation"]
 
 _MOST_STEPS = 200
 """A derivation that gets longer than this is not told: nobody would read it."""
 
 
-def derivation(
+def refutation(
     shared: Completions, masks: Mapping[int, int], steps: frozenset[int]
-) -> tuple[Derived, ...]:
-    """The steps from pins to the contradiction, each after those that it builds on; () if too many.
+) -> tuple[Clause, ...]:
+    """Refusals of some entries that leave nothing within the masks together.
+
+    They are the same whatever was asked before.
 
     Args:
         shared: Where the conflict lies.
@@ -41,9 +43,23 @@ def derivation(
     learned = NoGoods(shared.space.universe)
     judge = CircuitJudge(shared.prepared, shared.network, shared.space, only=steps, steady=True)
     Search(shared.space, judge, learned=learned, deadline=shared.deadline).first(masks)
-    said = [_saying(clause, shared.space.full) for clause in learned.clauses]
-    clauses = sorted(said, key=lambda c: (c.source or 0, len(c.literals), c.literals))
-    told = _Telling(shared, clauses)
+    return tuple(learned.clauses)
+
+
+def derivation(
+    shared: Completions, masks: Mapping[int, int], clauses: Iterable[Clause]
+) -> tuple[Derived, ...]:
+    """The steps from pins to the contradiction, each after those that it builds on; () if too many.
+
+    Args:
+        shared: Where the conflict lies.
+        masks: What each pinned variable may be.
+        clauses: What leaves nothing within the masks, see :func:`refutation`.
+    """
+    said = [_saying(clause, shared.space.full) for clause in clauses]
+    told = _Telling(
+        shared, sorted(said, key=lambda c: (c.source or 0, len(c.literals), c.literals))
+    )
     return _needed(told.out) if told.refute(dict(masks), {}) else ()
 
 

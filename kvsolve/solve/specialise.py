@@ -8,7 +8,7 @@ given values only (single assignment undone), which is what constraints are made
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.expression import (
     Crash,
@@ -30,9 +30,19 @@ from kvsolve.model.program import Let, Need, Program, Refuse, Set, Step
 from kvsolve.packs.evaluate import Interpreter, NotReached
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-__all__ = ["Constraint", "Inlined", "Residual", "inline", "specialise", "support"]
+__all__ = [
+    "Constraint",
+    "Inlined",
+    "Numbered",
+    "Residual",
+    "inline",
+    "inline_steps",
+    "numbered",
+    "specialise",
+    "support",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +366,31 @@ def _residual_step(
     return replace(step, value=value, when=when)
 
 
+class Numbered(NamedTuple):
+    """A step of a program.
+
+    Attributes:
+        at: Its position in the program.
+        version: The version that its slot has before it, 0 where it writes none.
+        step: The step.
+    """
+
+    at: int
+    version: int
+    step: Step
+
+
+def numbered(program: Program) -> Iterator[Numbered]:
+    """The steps of a program in order."""
+    versions: dict[str, int] = {}
+    for at, step in enumerate(program.steps):
+        version = 0
+        if isinstance(step, (Let, Set)):
+            version = versions.get(step.name, 0)
+            versions[step.name] = version + 1
+        yield Numbered(at, version, step)
+
+
 def inline(
     program: Program, facts: Mapping[str, Any], held: Mapping[str, Any] | None = None
 ) -> Inlined:
@@ -366,27 +401,39 @@ def inline(
         facts: Facts by name.
         held: Slot values that do not vary.
     """
+    return inline_steps(numbered(program), facts, held)
+
+
+def inline_steps(
+    steps: Iterable[Numbered], facts: Mapping[str, Any], held: Mapping[str, Any] | None = None
+) -> Inlined:
+    """As :func:`inline`, for some steps of a program with all that they read.
+
+    Args:
+        steps: The steps, in order.
+        facts: Facts by name.
+        held: Slot values that do not vary.
+    """
     slots: dict[tuple[str, int], Operand] = {
         (n, 0): v for n, v in (held or {}).items() if is_constant(v)
     }
     folder = _Folder(facts, slots)
-    versions: dict[str, int] = {}
+    last: dict[str, int] = {}
     constraints: list[Constraint] = []
     paths, supports = _Paths(folder), _Supports()
-    for number, step in enumerate(program.steps):
+    for at, version, step in steps:
         when, _ = paths.fold(step.when)
         if isinstance(step, Refuse):
-            constraints.extend(_constraint(number, when, supports))
+            constraints.extend(_constraint(at, when, supports))
             continue
         value = folder.fold(step.value) if when is not False else None
-        constraints.extend(_need(number, when, value, supports))
+        constraints.extend(_need(at, when, value, supports))
         if not isinstance(step, Need):
-            version = versions.get(step.name, 0)
-            versions[step.name] = version + 1
             before = slots.get((step.name, version), raw("ref", step.name, 0))
+            last[step.name] = version + 1
             let = isinstance(step, Let)
             slots[step.name, version + 1] = value if let else folder.choice(when, value, before)
-    effective = {n: slots[n, v] for n, v in versions.items()}
+    effective = {n: slots[n, v] for n, v in last.items()}
     return Inlined(tuple(constraints), effective, tuple(folder.asked))
 
 
