@@ -13,6 +13,7 @@ hardware (Een, Mishchenko and Brayton, "Efficient implementation of property dir
 from __future__ import annotations
 
 from heapq import heappop, heappush
+from operator import is_
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kvsolve.model.arithmetic import ARITHMETIC, COMPARISONS
@@ -657,5 +658,12 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b) or type(a) is Mark:
         return False
     if isinstance(a, (list, tuple, dict, frozenset, set)):
-        return repr(a) == repr(b)
+        return _same_parts(a, b)
     return bool(a == b)
+
+
+def _same_parts(a: Any, b: Any) -> bool:
+    """Whether two containers of one type cannot be told apart; the parts are mostly identical."""
+    if len(a) == len(b) and not isinstance(a, (frozenset, set)) and all(map(is_, a, b)):
+        return not isinstance(a, dict) or all(map(same, a.values(), b.values()))
+    return bool(a == b) and repr(a) == repr(b)
