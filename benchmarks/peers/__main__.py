@@ -70,28 +70,30 @@ def asked() -> int:
     }
     for gpu, model in CONTEXTS[:1] if short else CONTEXTS:
         peers = wanted.only or list(PEERS)
-        results["contexts"].append(measure(wanted.release, gpu, model, peers, limit, commands))
+        for context in measure(wanted.release, gpu, model, peers, limit, commands):
+            keep(results, context, wanted)
     if not short:
+        grown = [name for name in GROWN if name in (wanted.only or GROWN)]
         for copies in (2, 4):
-            results["contexts"].append(
-                measure(
-                    wanted.release,
-                    *CONTEXTS[0],
-                    [name for name in GROWN if name in (wanted.only or GROWN)],
-                    limit,
-                    commands // 2,
-                    copies=copies,
-                    only=GROWING,
-                )
-            )
-    if wanted.json:
-        wanted.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+            asked_of = (wanted.release, *CONTEXTS[0], grown, limit, commands // 2)
+            for context in measure(*asked_of, copies=copies, only=GROWING):
+                keep(results, context, wanted)
     print(written(results))
-    if wanted.page:
-        wanted.page.write_text(in_page(wanted.page.read_text("utf-8"), results), "utf-8")
     wrong = [line for context in results["contexts"] for line in context["differences"]]
     print("\n".join(wrong), file=sys.stderr)
     return 1 if wrong else 0
+
+
+def keep(results: dict[str, Any], context: dict[str, Any], wanted: argparse.Namespace) -> None:
+    """Write what is known of a context by now: a run takes long, and may be interrupted."""
+    contexts = results["contexts"]
+    if contexts and all(contexts[-1][part] == context[part] for part in ("title", "copies")):
+        contexts.pop()
+    contexts.append(context)
+    if wanted.json:
+        wanted.json.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    if wanted.page:
+        wanted.page.write_text(in_page(wanted.page.read_text("utf-8"), results), "utf-8")
 
 
 def measure(
@@ -104,8 +106,8 @@ def measure(
     *,
     copies: int = 1,
     only: Sequence[str] = (),
-) -> dict[str, Any]:
-    """All solvers in one context."""
+) -> Iterator[dict[str, Any]]:
+    """One context, told again after each solver."""
     say(f"{release} on {gpu}, {model}, {copies} times: making the problem")
     found: dict[str, Any] = {}
     with tempfile.TemporaryDirectory() as directory:
@@ -116,19 +118,19 @@ def measure(
             say(f"  {name}")
             own = limit * OWN_TIMES if name == "kvsolve" else limit
             found[name] = run(name, path, own, only)
-    return {
-        "title": problem.title,
-        "copies": copies,
-        "flags": len(problem.refusing.flags),
-        "classes": sum(problem.refusing.sizes),
-        "clauses": len(problem.switched.clauses),
-        "entries": len(problem.switched.switches),
-        "pending": problem.pending,
-        "scope": len(problem.scope.flags),
-        "commands": commands,
-        "peers": found,
-        "differences": list(differences(found)),
-    }
+            yield {
+                "title": problem.title,
+                "copies": copies,
+                "flags": len(problem.refusing.flags),
+                "classes": sum(problem.refusing.sizes),
+                "clauses": len(problem.switched.clauses),
+                "entries": len(problem.switched.switches),
+                "pending": problem.pending,
+                "scope": len(problem.scope.flags),
+                "commands": commands,
+                "peers": found,
+                "differences": list(differences(found)),
+            }
 
 
 def say(text: str) -> None:
