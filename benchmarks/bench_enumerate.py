@@ -7,10 +7,12 @@ configurations.
 
 from __future__ import annotations
 
+from collections import deque
 from math import prod
 
 from whole_pack import asked, first_scope, timed
 
+from kvsolve.solve.lowering.configurations import Configurations
 from kvsolve.solve.lowering.lower import Lowered, lower
 from kvsolve.solve.lowering.tables import assignments
 from kvsolve.solve.network import network_of
@@ -36,8 +38,7 @@ def main() -> None:
             told.append(f"{number} valid")
         if most == PRODUCTS[0]:
             with timed("the same as configurations"):
-                for at in assignments(lowered):
-                    lowered.config_at(at)
+                deque(map(Configurations(lowered).at, assignments(lowered)), maxlen=0)
 
 
 if __name__ == "__main__":

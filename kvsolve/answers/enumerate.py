@@ -99,12 +99,13 @@ def configs_of(
 
 
 def _listed(question: Question, configs: Iterable[Config], told: Sequence[str]) -> Iterator[Listed]:
-    from kvsolve.solve.repair import command_tokens
+    from kvsolve.answers.telling import Telling
 
-    hide, flags = hider(question), question.pack.flags
+    telling = Telling(hider(question), question.pack.flags)
     for config in configs:
-        assignment = {dest: hide.value(config.values[dest], dest) for dest in told}
-        yield Listed(hide.argv(command_tokens(config, flags)), assignment)
+        values = config.values
+        assignment = {dest: telling.value(dest, values[dest]) for dest in told}
+        yield Listed(telling.argv(config), assignment)
 
 
 def sample(

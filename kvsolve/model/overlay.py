@@ -59,7 +59,10 @@ class Overlay(Mapping[str, Any]):
         return self._dict().items()
 
     def __getitem__(self, name: str) -> Any:
-        return self._dict()[name]
+        if self._all is not None:
+            return self._all[name]
+        shared, changes = self.parts
+        return changes[name] if name in changes else shared.values[name]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._dict())

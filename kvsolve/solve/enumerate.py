@@ -10,6 +10,7 @@ from kvsolve.model.context import Config
 from kvsolve.solve.completion import Completions
 from kvsolve.solve.count import helped
 from kvsolve.solve.grid import Vary, grid_of, values_of
+from kvsolve.solve.lowering.configurations import Configurations
 from kvsolve.solve.lowering.feasible import Feasible, look_at_clock
 from kvsolve.solve.lowering.lower import lower
 from kvsolve.solve.lowering.tables import assignments
@@ -60,8 +61,7 @@ def iter_configs(
         return
     lowered = lower(prepared, config, vary=states_of(vary, prepared.pack.flags))
     if not lowered.pending:
-        for at in assignments(lowered, deadline):
-            yield lowered.config_at(at)
+        yield from map(Configurations(lowered).at, assignments(lowered, deadline))
         return
     grid = grid_of(prepared, config, vary)
     look_at_clock(deadline)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from kvsolve.model.edit import Repair
@@ -299,18 +299,19 @@ class _Task:
 
 def command_tokens(config: Config, flags: FlagTable) -> tuple[str, ...]:
     """A configuration as the tokens of a command line, in the order of what is given."""
-    out: list[str] = []
-    for dest, spelled in config.given.items():
-        out.append(spelled)
-        flag = flags.by_spelling(spelled) if spelled in flags else flags.flag(dest)
-        value = config.values.get(dest)
-        if not flag.takes_value or (flag.nargs == "?" and value == flag.const):
-            continue
-        if flag.nargs not in (None, "?") and isinstance(value, (list, tuple)):
-            out.extend(_text(v) for v in value)
-        else:
-            out.append(_text(value))
-    return tuple(out)
+    values = config.values
+    told = (flag_tokens(d, s, values.get(d), flags) for d, s in config.given.items())
+    return tuple(chain.from_iterable(told))
+
+
+def flag_tokens(dest: str, spelled: str, value: Any, flags: FlagTable) -> tuple[str, ...]:
+    """One flag of a command line as tokens."""
+    flag = flags.by_spelling(spelled) if spelled in flags else flags.flag(dest)
+    if not flag.takes_value or (flag.nargs == "?" and value == flag.const):
+        return (spelled,)
+    if flag.nargs not in (None, "?") and isinstance(value, (list, tuple)):
+        return (spelled, *map(_text, value))
+    return (spelled, _text(value))
 
 
 def _text(value: Any) -> str:

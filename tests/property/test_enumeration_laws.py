@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from kvsolve.solve.count import count
 from kvsolve.solve.enumerate import is_unknown, iter_configs
 from kvsolve.solve.grid import values_of
+from kvsolve.solve.lowering.configurations import Configurations
+from kvsolve.solve.lowering.lower import lower
 from kvsolve.solve.network import network_of
 from tests.property.strategies import VALUES, Case, cases, config_at, domains, is_valid
 
@@ -86,3 +88,18 @@ def test_projection_keeps_what_some_completion_has(case: Case, project: list[str
     assert {tuple(repr(c.values[d]) for d in order) for c in found} == expected
     assert len(found) == len(expected)
     assert count(case.prepared, case.config, project=project) == len(expected)
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases(), subsets)
+def test_configurations_in_a_row_are_those_made_one_by_one(case: Case, vary: list[str]) -> None:
+    lowered = lower(case.prepared, case.config, vary=dict.fromkeys(vary))
+    every = list(product(*(range(len(states)) for states in lowered.states)))
+    random.Random(case.seed).shuffle(every)
+    made = Configurations(lowered)
+    for at in every[:200]:
+        found, expected = made.at(at), lowered.config_at(at)
+        assert list(found.values.items()) == list(expected.values.items())
+        assert list(map(type, found.values.values())) == list(map(type, expected.values.values()))
+        assert list(found.given.items()) == list(expected.given.items())
+        assert {d: found.values[d] for d in found.values} == expected.values

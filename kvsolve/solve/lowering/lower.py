@@ -165,7 +165,7 @@ class Lowered:
     def config_at(self, at: Sequence[int]) -> Config:
         """The configuration with every flag that varies in such a state."""
         values, given = dict(self.config.values), dict(self.config.given)
-        for dest, told, number in zip(self.dests, self._told, at, strict=True):
+        for dest, told, number in zip(self.dests, self.told, at, strict=True):
             value, typed = told[number]
             values[dest] = value
             if typed is not None:
@@ -175,7 +175,7 @@ class Lowered:
         return Config(values, given)
 
     @cached_property
-    def _told(self) -> tuple[tuple[tuple[Any, str | None], ...], ...]:
+    def told(self) -> tuple[tuple[tuple[Any, str | None], ...], ...]:
         """For each state of each flag its value, and how the command line spells the flag."""
         flags, given = self.prepared.pack.flags, self.config.given
         return tuple(
