@@ -35,9 +35,6 @@ _WORTH = 20
 """Walking ends where a step leaves more than all but a part of so many of what was open."""
 
 
-_JUDGE = int(__import__("os").environ.get("JUDGE", "0"))
-
-
 class Support(Enum):
     """What is known of a pair of values."""
 
