@@ -274,9 +274,21 @@ def _setattr(run: Run, args: Args, kwargs: Kwargs) -> Value:
     return None
 
 
+_ABSTRACT = {
+    "Sequence": ("list", "tuple", "str"),
+    "Mapping": ("dict",),
+    "MutableMapping": ("dict",),
+    "Integral": ("int",),
+    "Real": ("int", "float"),
+    "Number": ("int", "float"),
+}
+"""Abstract classes as the plain types that a flag or a configuration can hold."""
+
+
 def _isinstance(run: Run, args: Args, kwargs: Kwargs) -> Value:
     kinds = args[1] if isinstance(args[1], tuple) else (args[1],)
-    return _is_of(run, args[0], [_type_name(k) for k in kinds])
+    names = (_type_name(k) for k in kinds)
+    return _is_of(run, args[0], [n for name in names for n in _ABSTRACT.get(name, (name,))])
 
 
 def _type_name(kind: Value) -> str:

@@ -276,3 +276,27 @@ def test_a_return_that_cannot_be_read_gives_an_unknown_value(read):
     )
     assert release.outcome().startswith("unknown")
     assert [g.reads for g in release.program.gaps] == [()]
+
+
+@pytest.mark.parametrize(
+    ("kind", "accepted", "refused"),
+    [
+        ("Sequence", [["a"], ("a",), "a"], [{"a": 1}, 3]),
+        ("Mapping", [{"a": 1}], [["a"], "a", 3]),
+        ("numbers.Integral", [3, True], [3.5, "3", None]),
+        ("(str, numbers.Real)", [3, 3.5, "3"], [["a"], None]),
+    ],
+)
+def test_an_abstract_class_stands_for_the_plain_types_that_are_of_it(read, kind, accepted, refused):
+    release = read(
+        f"""
+        import numbers
+        from collections.abc import Mapping, Sequence
+        def run_resolution_pipeline(server_args):
+            if not isinstance(server_args.a, {kind}):
+                raise ValueError
+        """,
+        a=None,
+    )
+    assert {release.outcome(a=value) for value in accepted} == {"ok"}
+    assert {release.outcome(a=value) for value in refused} == {"ValueError"}
