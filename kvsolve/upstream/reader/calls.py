@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from kvsolve.model.expression import Expr, Operand, children, is_constant, node, raw
+from kvsolve.model.expression import Expr, Operand, children, is_constant, node, raw, walk
 from kvsolve.model.syntax import render
 from kvsolve.upstream.reader import (
     builtins,
@@ -120,11 +120,25 @@ def call(run: Run, function: Value, args: list[Value], kwargs: dict[str, Value])
     raise Unreadable(f"a call of {kind}")
 
 
+def whose(fact: str, args: list[Value]) -> str:
+    """A fact of the model is the draft's where it is asked of the draft's configuration."""
+    if fact.startswith("model.") and any(map(_is_of_draft, args)):
+        return f"draft.{fact.removeprefix('model.')}"
+    return fact
+
+
+def _is_of_draft(value: Value) -> bool:
+    read = walk(value) if isinstance(value, Expr) else ()
+    terms = [(t.op, t.args[0]) for t in read if t.op in ("fact", "helper", "ref")]
+    named = ("helper", "config_of") in terms and ("ref", "speculative_draft_model_path") in terms
+    return named or ("fact", "draft.config") in terms
+
+
 def external(run: Run, name: str, args: list[Value], kwargs: dict[str, Value]) -> Operand:
     """A call across the boundary: a mapped fact or helper, else an opaque term of that name."""
     mapped = run.names.functions.get(name) or run.names.expressions.get(f"{name}()")
     if mapped is not None:
-        return raw("fact", mapped)
+        return raw("fact", whose(mapped, args))
     given = [run.operand(a) for a in args]
     kwargs = {k: v for k, v in kwargs.items() if not isinstance(v, Perhaps)}
     helper = run.names.helpers.get(name)

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from kvsolve.model.expression import raw
 from kvsolve.model.program import Let, Refuse, load_program
 from kvsolve.packs.messages import hash_message
-from kvsolve.upstream.reader import fingerprint
+from kvsolve.upstream.reader import calls, fingerprint
 
 
 def test_comprehensions_over_known_and_unknown_lists(read):
@@ -300,3 +301,22 @@ def test_an_abstract_class_stands_for_the_plain_types_that_are_of_it(read, kind,
     )
     assert {release.outcome(a=value) for value in accepted} == {"ok"}
     assert {release.outcome(a=value) for value in refused} == {"ValueError"}
+
+
+DRAFT = raw("ref", "speculative_draft_model_path", 0)
+
+
+@pytest.mark.parametrize(
+    ("asked", "fact"),
+    [
+        (raw("helper", "config_of", DRAFT), "draft.size"),
+        (raw("attr", raw("helper", "config_of", DRAFT), "text_config"), "draft.size"),
+        (raw("fact", "draft.config"), "draft.size"),
+        (raw("fact", "config"), "model.size"),
+        (raw("helper", "config_of", raw("ref", "model_path", 0)), "model.size"),
+        (DRAFT, "model.size"),
+    ],
+)
+def test_what_is_asked_of_the_drafts_configuration_is_a_fact_of_the_draft(asked, fact):
+    assert calls.whose("model.size", [asked]) == fact
+    assert calls.whose("gpu.size", [asked]) == "gpu.size"
