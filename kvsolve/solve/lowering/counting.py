@@ -10,7 +10,7 @@ not looked at counts as nothing for the lower bound and as everything for the up
 from __future__ import annotations
 
 import time
-from math import prod
+from math import log2, prod
 from typing import TYPE_CHECKING, NamedTuple
 
 from kvsolve.solve.lowering.gates import FALSE, TRUE, bits
@@ -116,33 +116,44 @@ class Counting:
             self._cofactors.clear()
             self._kept = 0
         known = self._cofactors.setdefault((variable, number), {})
+        before = len(known)
         found = self._under(abs(literal), variable, self._first[variable][number], known)
+        self._kept += len(known) - before
         return found if literal > 0 else -found
 
-    def _under(self, node: int, variable: int, state: int, known: dict[int, int]) -> int:
-        """A node that depends on a flag, where the flag is in a state."""
-        found = known.get(node)
-        if found is not None:
-            return found
-        tested = self.gates.tests.get(node)
-        if tested is not None:
-            return TRUE if tested[1] >> state & 1 else FALSE
-        supports, rest = self._supports, []
-        for part in self.gates.parts[node]:
-            below = abs(part)
-            if supports[below] >> variable & 1:
-                under = self._under(below, variable, state, known)
-                part = under if part > 0 else -under
-                if part == FALSE:
-                    found = FALSE
-                    break
-            rest.append(part)
-        else:
-            found = self.gates.both(*rest)
-            self.support(found)
-        self._kept += 1
-        known[node] = found
-        return found
+    def _under(self, root: int, variable: int, state: int, known: dict[int, int]) -> int:
+        """A node that depends on a flag, where the flag is in a state.
+
+        Without recursion, as nodes may stand a thousand deep in each other; in one piece, as it is
+        where counting spends its time.
+        """
+        supports, tests, parts = self._supports, self.gates.tests, self.gates.parts
+        if root in tests:
+            return TRUE if tests[root][1] >> state & 1 else FALSE
+        stack: list[tuple[int, list[int]]] = [] if root in known else [(root, [])]
+        while stack:
+            node, rest = stack[-1]
+            own = parts[node]
+            for part in own[len(rest) :] if rest else own:
+                below = abs(part)
+                if supports[below] >> variable & 1:
+                    under = known.get(below)
+                    if under is None:
+                        if below not in tests:
+                            stack.append((below, []))
+                            break
+                        under = TRUE if tests[below][1] >> state & 1 else FALSE
+                    part = under if part > 0 else -under
+                    if part == FALSE:
+                        known[node] = FALSE
+                        stack.pop()
+                        break
+                rest.append(part)
+            else:
+                found = known[node] = self.gates.both(*rest)
+                self.support(found)
+                stack.pop()
+        return known[root]
 
     def _split(self, rest: Rest, around: int) -> tuple[tuple[Rest, ...], tuple[int, ...]]:
         """Parts of what is to be kept that share no flag, and the flags that no part reads."""
@@ -190,9 +201,12 @@ class Counting:
         if self.deadline is not None and time.monotonic() > self.deadline:
             self.late = True
             return _Node(-1, (), 0, prod(self.totals[v] for v in bits(around)))
-        # What little stands between is settled first: small literals weigh most.
-        variable = max(weights, key=lambda v: (weights[v], v))
+        # What little stands between is settled first: small literals weigh most, and flags with
+        # few classes make few branches.
+        variable = max(weights, key=lambda v: (weights[v] / log2(1 + len(self.weights[v])), v))
         touched = [lit for lit in rest if self.support(lit) >> variable & 1]
+        # What reads few flags forbids a class most cheaply.
+        touched.sort(key=lambda lit: (self.support(lit).bit_count(), lit))
         same = [lit for lit in rest if not self.support(lit) >> variable & 1]
         leaves: dict[Rest, list[int]] = {}
         for numbers in self._alike(touched, variable):
