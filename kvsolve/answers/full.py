@@ -11,10 +11,9 @@ from kvsolve.outputs.redact import is_secret_name
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kvsolve.session import Question, Request
+    from kvsolve.session import Request
     from kvsolve.solve.cells import Ruling
-    from kvsolve.solve.full import FullPart
-    from kvsolve.solve.lowering.lower import Lowered
+    from kvsolve.solve.full import FullJudge, FullPart
 
 __all__ = ["full_of", "judged_full"]
 
@@ -65,21 +64,20 @@ Shared = tuple["Request", tuple[str, ...], float | None]
 
 def judged_full(shared: Shared, part: FullPart) -> Sequence[Ruling | None]:
     """The answers of a part of the full matrix around a request; what worker processes do."""
-    from kvsolve.solve.full import judged
-
     base, held, until = shared
-    question, lowered = _lowered(base, held)
-    return judged(lowered, question.config, held, part, until)
+    return _judge_of(base, held).of(part, until)
 
 
-_last: list[tuple[Request, tuple[str, ...], Question, Lowered]] = []
-"""The context lowered last, for the next part of the same matrix."""
+_last: list[tuple[Request, tuple[str, ...], FullJudge]] = []
+"""The judge made last, for the next part of the same matrix."""
 
 
-def _lowered(base: Request, held: tuple[str, ...]) -> tuple[Question, Lowered]:
+def _judge_of(base: Request, held: tuple[str, ...]) -> FullJudge:
+    from kvsolve.solve.full import FullJudge
     from kvsolve.solve.lowering.lower import lower
 
     if not _last or _last[0][:2] != (base, held):
         question = session().ask(base)
-        _last[:] = [(base, held, question, lower(question.context, question.config, held=held))]
-    return _last[0][2:]
+        lowered = lower(question.context, question.config, held=held)
+        _last[:] = [(base, held, FullJudge(lowered, question.config, held))]
+    return _last[0][2]

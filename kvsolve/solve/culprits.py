@@ -24,8 +24,14 @@ class Culprits:
     minimal sets, one that explained values of the same flags, or else others, comes first.
     """
 
-    def __init__(self, lowered: Lowered) -> None:
-        self._switches = Switches(lowered, often=True)
+    def __init__(self, lowered: Lowered, switches: Switches | None = None) -> None:
+        """Prepare to answer.
+
+        Args:
+            lowered: The context.
+            switches: Of the same context, its own from now on; made where there are none.
+        """
+        self._switches = switches or Switches(lowered, often=True)
         self._known: dict[tuple[int, ...], int] = {}
         self._last: dict[tuple[int, ...], tuple[int, ...]] = {}
 

@@ -9,19 +9,21 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from kvsolve.solve.cells import CellJudge, CellState, Ruling
+from kvsolve.solve.culprits import Culprits
 from kvsolve.solve.support import PairSupport, Support, support
+from kvsolve.solve.switches import Switches
 
 if TYPE_CHECKING:
     from kvsolve.model.context import Config
     from kvsolve.solve.check import Prepared
     from kvsolve.solve.lowering.lower import Lowered
 
-__all__ = ["Block", "FullMatrix", "FullPart", "ValueRuling", "full_matrix", "judged"]
+__all__ = ["Block", "FullJudge", "FullMatrix", "FullPart", "ValueRuling", "full_matrix"]
 
 _DECIDING = 0.5
 """The part of the time in which the pairs are decided."""
@@ -114,8 +116,10 @@ class FullMatrix:
 
 Clash = tuple[int, int, int, int]
 """Two flags and two of their classes that clash: flag, class, flag, class."""
-_PART = 500
-"""Clashes, or values, that are judged together.
+_CLASHES = 500
+"""Clashes that are judged together."""
+_VALUES = 100
+"""Values that are judged together, the dearer questions.
 
 Parts are cut alike however many processes there are: of several reasons for a clash, which one is
 found may depend on those looked at before it.
@@ -160,21 +164,21 @@ def full_matrix(
         context: What to say of the context in the answer.
         time_limit: Seconds, half of them for deciding the pairs. What is left then is unknown, and
             so is a value or a clash whose reason there was not the time for.
-        judge: Calls :func:`judged` for every part; one after the other here where None.
+        judge: Calls :meth:`FullJudge.of` for every part; one after the other here where None.
     """
     until = None if time_limit is None else time.time() + time_limit
     held = tuple(held)
     found = support(prepared, config, held=held, time_limit=time_limit and time_limit * _DECIDING)
     shown = [n for n, dest in enumerate(found.dests) if not flags or dest in flags]
     clashes, counts = _clashes(found, shown)
-    parts = [FullPart(clashes=part) for part in _cut(clashes)]
     asked = [v for v in _asked(found, shown) if v[2] is not None]
-    parts += [FullPart(values=part) for part in _cut(asked)]  # type: ignore[arg-type]
+    parts = [FullPart(values=part) for part in _cut(asked, _VALUES)]  # type: ignore[arg-type]
+    parts += [FullPart(clashes=part) for part in _cut(clashes, _CLASHES)]
     answers = judge(found, parts, until) if judge else _here(found, config, held, parts, until)
     told = [ruling for part in answers for ruling in part]
     late = any(ruling is None for ruling in told)
     known = [ruling or Ruling(CellState.UNKNOWN) for ruling in told]
-    values = dict(zip([v[:2] for v in asked], known[len(clashes) :], strict=True))
+    values = dict(zip([v[:2] for v in asked], known[: len(asked)], strict=True))
     return FullMatrix(
         dict(context or {}),
         tuple((found.dests[n], _values(found, n)) for n in shown),
@@ -183,7 +187,7 @@ def full_matrix(
             for n in shown
             for at, state in enumerate(found.states[n])
         ),
-        tuple(_blocks(found, dict(zip(clashes, known[: len(clashes)], strict=True)))),
+        tuple(_blocks(found, dict(zip(clashes, known[len(asked) :], strict=True)))),
         counts,
         found.complete and not late,
     )
@@ -193,9 +197,9 @@ _NOT_KNOWN = Ruling(CellState.UNKNOWN)
 _Item = TypeVar("_Item")
 
 
-def _cut(items: Sequence[_Item]) -> Iterator[tuple[_Item, ...]]:
-    for at in range(0, len(items), _PART):
-        yield tuple(items[at : at + _PART])
+def _cut(items: Sequence[_Item], size: int) -> Iterator[tuple[_Item, ...]]:
+    for at in range(0, len(items), size):
+        yield tuple(items[at : at + size])
 
 
 def _asked(found: PairSupport, shown: Sequence[int]) -> Iterator[tuple[int, int, bool | None]]:
@@ -213,55 +217,61 @@ def _here(
     parts: Iterable[FullPart],
     until: float | None,
 ) -> Iterator[Sequence[Ruling | None]]:
+    judge = FullJudge(found.lowered, config, held)
     for part in parts:
-        yield judged(found.lowered, config, held, part, until)
+        yield judge.of(part, until)
 
 
-def judged(
-    lowered: Lowered,
-    config: Config,
-    held: Iterable[str],
-    part: FullPart,
-    until: float | None = None,
-) -> list[Ruling | None]:
-    """The answers of a part, in its order; None from where the time is up.
+class FullJudge:
+    """Judges parts of the full matrix of one context.
+
+    The answers of a part are the same whatever parts were judged before.
 
     Args:
         lowered: The context, all flags that some entry reads and that are not given.
         config: What everything starts from.
         held: Dests that are no matter of choice.
-        part: What is asked.
-        until: Reading of ``time.time`` at which the rest is left.
     """
-    from kvsolve.solve.culprits import Culprits
 
-    prepared, classes = lowered.prepared, lowered.classes
-    judge = CellJudge(prepared, config, {}, held=held)
-    answers: list[Ruling | None] = []
-    with ExitStack() as stack:
-        excluding: Culprits | None = None
+    def __init__(self, lowered: Lowered, config: Config, held: Iterable[str]) -> None:
+        self.lowered, self.config, self.held = lowered, config, tuple(held)
 
-        def excluded(*values: tuple[int, int]) -> Ruling:
-            nonlocal excluding
-            excluding = excluding or stack.enter_context(Culprits(lowered))
-            return _excluded(prepared, excluding.of(values))
+    @cached_property
+    def _switches(self) -> Switches:
+        """Never asked: to make the clauses takes ten times as long as to hand them to a solver."""
+        return Switches(self.lowered, often=True)
 
-        def late() -> bool:
-            return until is not None and time.time() > until
+    def of(self, part: FullPart, until: float | None = None) -> list[Ruling | None]:
+        """The answers of a part, in its order; None from where the time is up.
 
-        for a, i, b, j in part.clashes:
-            ends = (a, _first(classes[a][i])), (b, _first(classes[b][j]))
-            answers.append(None if late() else excluded(*ends))
-        for flag, at, dead in part.values:
-            if late():
-                answers.append(None)
-            elif dead:
-                answers.append(excluded((flag, at)))
-            else:
-                judge.time_limit = None if until is None else max(0.0, until - time.time())
-                value = lowered.states[flag][at].value
-                answers.append(judge.ruling({lowered.dests[flag]: value}))
-    return answers
+        Args:
+            part: What is asked.
+            until: Reading of ``time.time`` at which the rest is left.
+        """
+        lowered, classes = self.lowered, self.lowered.classes
+        judge = CellJudge(lowered.prepared, self.config, {}, held=self.held)
+        answers: list[Ruling | None] = []
+        with Culprits(lowered, self._switches.afresh()) as culprits:
+
+            def excluded(*values: tuple[int, int]) -> Ruling:
+                return _excluded(lowered.prepared, culprits.of(values))
+
+            def late() -> bool:
+                return until is not None and time.time() > until
+
+            for a, i, b, j in part.clashes:
+                ends = (a, _first(classes[a][i])), (b, _first(classes[b][j]))
+                answers.append(None if late() else excluded(*ends))
+            for flag, at, dead in part.values:
+                if late():
+                    answers.append(None)
+                elif dead:
+                    answers.append(excluded((flag, at)))
+                else:
+                    judge.time_limit = None if until is None else max(0.0, until - time.time())
+                    value = lowered.states[flag][at].value
+                    answers.append(judge.ruling({lowered.dests[flag]: value}))
+        return answers
 
 
 def _values(found: PairSupport, flag: int) -> tuple[Any, ...]:

@@ -50,6 +50,12 @@ class Switches:
         self._solver = Solver(self.clauses.clauses, self.clauses.top)
         self._steps = {literal: step for step, literal in self.of.items()}
 
+    def afresh(self) -> Switches:
+        """The same entries and clauses, with a solver that has learned nothing yet."""
+        fresh = copy(self)
+        fresh._solver = Solver(self.clauses.clauses, self.clauses.top)
+        return fresh
+
     def __enter__(self) -> Switches:
         return self
 
