@@ -18,6 +18,7 @@ from kvsolve.inputs.models import ResolvedModel, find_model, model_profiles, res
 from kvsolve.inputs.serving_machine import NOTHING, taken_for_granted
 from kvsolve.model.context import Context
 from kvsolve.solve.check import Prepared
+from kvsolve.solve.together import Together
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,10 +41,12 @@ class Spread(NamedTuple):
     Attributes:
         key: Two commands with the same key have the same contexts.
         prepared: One for each GPU and model that the command may run with.
+        together: These, to run a command in all of them.
     """
 
     key: tuple[Any, ...]
     prepared: tuple[Prepared, ...]
+    together: Together
 
 
 class Contexts:
@@ -73,7 +76,9 @@ class Contexts:
         maker = _Maker(request, pack, config, env, model)
         found = self._spreads.get(maker.key)
         if found is None:
-            found = self._spreads[maker.key] = Spread(maker.key, tuple(maker.contexts()))
+            prepared = tuple(maker.contexts())
+            found = Spread(maker.key, prepared, Together(prepared))
+            self._spreads[maker.key] = found
             self._forget()
         else:
             self._spreads.move_to_end(maker.key)

@@ -230,6 +230,8 @@ class Session:
 
 def _judged(question: Question) -> CheckResult:
     """The answer for what is certain in a question, whatever may be doubtful beside."""
+    traces = question.spread.together.traces(question.config)
+    told: dict[Any, Finding] = {}
     results = [
         check(
             prepared,
@@ -237,8 +239,10 @@ def _judged(question: Question) -> CheckResult:
             argv=question.argv,
             problems=question.problems,
             sglang_from=question.sglang_from,
+            trace=trace,
+            told=told,
         )
-        for prepared in question.prepared
+        for prepared, trace in zip(question.prepared, traces, strict=True)
     ]
     if question.parsed.open:
         from kvsolve.inputs.doubts import without_doubted

@@ -14,6 +14,7 @@ from kvsolve.model.expression import Unknown
 from kvsolve.model.program import Let, Set
 from kvsolve.packs.compile import Unknowable
 from kvsolve.packs.evaluate import Failure, Interpreter, NotReached, Trace, Undefined, run_step
+from kvsolve.packs.remembered import Outcome
 from kvsolve.packs.unlike import unlike
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from kvsolve.model.program import Program
     from kvsolve.packs.compile import FactTable
+    from kvsolve.packs.remembered import Remembered
     from kvsolve.packs.units import Units
 
 __all__ = ["ExactRun", "Steps"]
@@ -91,6 +93,7 @@ class ExactRun:
         facts: Facts by name.
         final: Final values in the baseline, to change.
         told: Units that the interpreter runs in any case.
+        remembered: What it made of them in the same context before.
 
     Attributes:
         told: The same, and those that read what this run leaves undefined.
@@ -105,6 +108,7 @@ class ExactRun:
         facts: FactTable,
         final: dict[str, Any],
         told: Iterable[int] = (),
+        remembered: Remembered | None = None,
     ) -> None:
         self.units, self.steps = units, steps
         self.cells, self.marks, self.facts = cells, marks, facts
@@ -112,13 +116,14 @@ class ExactRun:
         self.trace = Trace(values=final)
         self._unknown: list[tuple[int, str]] = []
         self.told = set(told)
+        self.remembered = remembered
 
     def run(self) -> Trace:
         """What the units that ran did, in the program's order."""
         at = self.marks.find(1)
         while at >= 0:
             if at in self.told or not self._attempt(at):
-                self._interpret(at)
+                self._tell(at)
             self._mark_doubt(at)
             at = self.marks.find(1, at + 1)
         self.trace.failures += [Failure(s, "unknown", label) for s, label in self._unknown]
@@ -152,6 +157,35 @@ class ExactRun:
             return False
         return True
 
+    def _tell(self, unit: int) -> None:
+        """Do what the interpreter makes of a unit, or made of it before."""
+        memory = self.remembered
+        if memory is None or not self.steps.of_unit[unit]:
+            self._interpret(unit)
+            return
+        values = memory.read(unit, self.cells)
+        known = memory.find(unit, values)
+        if known is not None:
+            self._repeat(unit, known)
+            return
+        trace = self.trace
+        parts: tuple[list[Any], ...] = (trace.refusals, trace.writes, trace.failures)
+        before = [len(part) for part in parts]
+        self._interpret(unit)
+        refusals, writes, failures = (p[size:] for p, size in zip(parts, before, strict=True))
+        # What crashes depends on what crashed before it.
+        if all(failure.reason == "unknown" for failure in failures):
+            results = [self.cells[cell] for _, _, cell in self.steps.results[unit]]
+            memory.keep(unit, values, Outcome(refusals, writes, failures, results))
+
+    def _repeat(self, unit: int, known: Outcome) -> None:
+        self.trace.refusals += known.refusals
+        self.trace.writes += known.writes
+        self.trace.failures += known.failures
+        places = zip(self.steps.results[unit], known.results, strict=True)
+        for (name, version, cell), value in places:
+            self._put(name, version, cell, value)
+
     def _interpret(self, unit: int) -> None:
         steps, run = self.steps, self.interpreter
         if not steps.of_unit[unit]:
@@ -168,10 +202,15 @@ class ExactRun:
     def _hand_on(self, name: str, version: int, cell: int) -> None:
         """Put what an interpreted unit made of a slot where others read it."""
         value = self.interpreter.slots[name, version]
-        is_final = self.steps.last.get(name) == version
         if isinstance(value, Undefined):
             label = value.error.args[0] if isinstance(value.error, Unknown) else None
-            self._undefine(cell, Unknowable(label))
+            value = Unknowable(label)
+        self._put(name, version, cell, value)
+
+    def _put(self, name: str, version: int, cell: int, value: Any) -> None:
+        is_final = self.steps.last.get(name) == version
+        if type(value) is Unknowable:
+            self._undefine(cell, value)
             if is_final:
                 self.trace.values.pop(name, None)
         elif unlike(value, self.cells[cell]):

@@ -27,6 +27,7 @@ from kvsolve.packs.steps import StepInfo, StepTable, step_info
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kvsolve.model.context import Config
     from kvsolve.packs.units import Units
 
 __all__ = ["Pack", "StepInfo", "UnknownReleaseError", "load_pack", "newest", "releases"]
@@ -52,6 +53,7 @@ class Pack:
         steps: What each step of the program is, by position.
         compiled: The program as a function.
         runs: How often it was run, whatever the context.
+        typed: The configuration checked last, and what it has instead of the defaults.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Pack:
         self._units: Units | None = None
         self._units_missing = False
         self.runs = 0
+        self.typed: tuple[Config, tuple[Shared, dict[str, Any]]] | None = None
 
     @cached_property
     def program(self) -> Any:
@@ -103,6 +106,11 @@ class Pack:
             self._units = compile_units(self.program)
             write_cached(f"{self.release}.units", self._key, self._units.marshal())
         return self._units
+
+    @cached_property
+    def written(self) -> tuple[str, ...]:
+        """For each step the flag that it writes; empty where it writes none."""
+        return tuple("" if "." in step.name else step.name for step in self.steps)
 
     @property
     def stamp(self) -> str:

@@ -28,10 +28,17 @@ __all__ = ["UnitWriter"]
 
 @dataclass(slots=True)
 class _Unit:
-    """A unit written so far: its statements, the cells that it reads, and those that it writes."""
+    """A unit written so far: its statements, the cells that it reads, and those that it writes.
+
+    Attributes:
+        fixed: Cells of terms of facts that it reads.
+        facts: Facts that it asks for itself, helpers above all.
+    """
 
     lines: list[str]
     reads: set[int] = field(default_factory=set)
+    fixed: set[int] = field(default_factory=set)
+    facts: set[str] = field(default_factory=set)
     writes: list[tuple[int, str, str]] = field(default_factory=list)
 
 
@@ -42,6 +49,7 @@ class _Terms(TermWriter):
         super().__init__(shared, owner.slot)
         self.owner = owner
         self.places: dict[Expr, int] = {}
+        self.fixing = False
 
     def text(self, operand: Operand, *, used: bool = False) -> str:
         """A fact too has its cell."""
@@ -53,9 +61,25 @@ class _Terms(TermWriter):
         """The cell of a term that reads facts only."""
         found = self.places.get(operand)
         if found is None:
+            outer, self.fixing = self.fixing, True
             found = self.places[operand] = self.owner.fix(self.term(operand))
+            self.fixing = outer
         self.risks += 1
+        self.owner.units[-1].fixed.add(found)
         return f"S[{found}]" if used else f"known(S[{found}])"
+
+    def _helper(self, name: str, *arguments: Operand) -> str:
+        self._ask(f"helper:{name}")
+        return super()._helper(name, *arguments)
+
+    def _env(self, name: str, default: Operand) -> str:
+        self._ask("environ")
+        return super()._env(name, default)
+
+    def _ask(self, fact: str) -> None:
+        """Note that the unit being written asks for a fact itself."""
+        if not self.fixing:
+            self.owner.units[-1].facts.add(fact)
 
 
 class UnitWriter(ProgramWriter):
@@ -220,6 +244,30 @@ class UnitWriter(ProgramWriter):
             for cell in sorted(unit.reads):
                 found[cell].append(number)
         return found
+
+    def fixed_readers(self) -> dict[int, tuple[int, ...]]:
+        """For each cell of a term of facts the units that read it."""
+        found: dict[int, list[int]] = {}
+        for number, unit in enumerate(self.units):
+            for cell in unit.fixed:
+                found.setdefault(cell, []).append(number)
+        return {cell: tuple(units) for cell, units in found.items()}
+
+    def askers(self) -> dict[str, tuple[int, ...]]:
+        """For each fact that units ask for themselves, these units."""
+        found: dict[str, list[int]] = {}
+        for number, unit in enumerate(self.units):
+            for fact in sorted(unit.facts):
+                found.setdefault(fact, []).append(number)
+        return {fact: tuple(units) for fact, units in found.items()}
+
+    def finals(self) -> dict[int, str]:
+        """The cells of final values, and the slots that these are of."""
+        return {
+            cell: name
+            for (name, version), cell in self.cells.items()
+            if name in self.kept and version == self.last[name]
+        }
 
     def function(self, number: int, unit: _Unit, readers: Sequence[Sequence[int]]) -> str:
         """The source of a unit."""

@@ -11,7 +11,7 @@ that of a whole run.
 from __future__ import annotations
 
 import marshal
-from itertools import compress
+from itertools import chain, compress
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,7 @@ from kvsolve.packs.evaluate import Failure, Trace
 from kvsolve.packs.unlike import unlike
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
     from types import CodeType
 
     from kvsolve.model.program import Program
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kvsolve.packs.evaluate import Write
     from kvsolve.packs.exact_units import Steps
 
-__all__ = ["Baseline", "Units", "compile_units"]
+__all__ = ["Baseline", "Reach", "Units", "compile_units"]
 
 
 class _Layout(NamedTuple):
@@ -41,6 +41,9 @@ class _Layout(NamedTuple):
         typed: Flag -> the cell of its value as typed.
         cells: Slot at its version -> its cell, where more than one unit needs it.
         terms: Unit of a shared term -> the term's cell.
+        fixed: Cell of a term of facts -> the units that read it.
+        askers: Fact that units ask for themselves -> these units.
+        finals: Cell of a final value -> its slot.
     """
 
     unit_of: tuple[int, ...]
@@ -49,10 +52,35 @@ class _Layout(NamedTuple):
     typed: dict[str, int]
     cells: dict[tuple[str, int], int]
     terms: dict[int, int]
+    fixed: dict[int, tuple[int, ...]]
+    askers: dict[str, tuple[int, ...]]
+    finals: dict[int, str]
+
+
+class Reach(NamedTuple):
+    """What a configuration changes in a baseline.
+
+    Attributes:
+        cells: The cells after the run.
+        marks: 1 for each unit that ran.
+        trace: What these did, and every final value.
+    """
+
+    cells: list[Any]
+    marks: bytearray
+    trace: Trace
 
 
 class Units:
-    """A program in units, ready to run."""
+    """A program in units, ready to run.
+
+    Attributes:
+        code: The generated functions' code.
+        layout: What is to be known of the units beside it.
+        functions: The units, in order.
+        fix: Fills the cells of terms of facts.
+        deep: See :func:`kvsolve.packs.remembered.deep_reads`; made when somebody first asks.
+    """
 
     def __init__(self, code: CodeType, layout: tuple[Any, ...]) -> None:
         self.code, self.layout = code, _Layout(*layout)
@@ -61,6 +89,7 @@ class Units:
         self.functions: tuple[Callable[..., None], ...] = scope["units"]
         self.fix: Callable[[list[Any], FactTable], None] = scope["fix"]
         self._steps: Steps | None = None
+        self.deep: Sequence[frozenset[int]] | None = None
 
     def marshal(self) -> bytes:
         """The code and its layout, for a cache that this Python version alone can read."""
@@ -126,10 +155,46 @@ class Units:
         if any(failure.reason != "unknown" for failure in trace.failures):
             return None
         trace.failures.sort(key=_step_of)  # those that interpreted units tell come first
+        told = self.in_doubt(cells, run.told)
+        return Baseline(self, dict(values), frozenset(given), facts, cells, trace, told)
+
+    def fixed(self, facts: FactTable) -> list[Any]:
+        """The values of all terms of facts, in the order of ``layout.fixed``."""
+        cells: list[Any] = [UNSET] * len(self.layout.readers)
+        self.fix(cells, facts)
+        return [cells[cell] for cell in self.layout.fixed]
+
+    def in_doubt(self, cells: Sequence[Any], told: Collection[int]) -> frozenset[int]:
+        """The units that read what is not known, beside those that an exact run told."""
         readers = self.layout.readers
         unknown = (cell for cell, value in enumerate(cells) if type(value) is Unknowable)
-        told = run.told.union(*(readers[cell] for cell in unknown))
-        return Baseline(self, dict(values), frozenset(given), facts, cells, trace, frozenset(told))
+        return frozenset(told).union(*(readers[cell] for cell in unknown))
+
+    def run(
+        self, cells: list[Any], marks: bytearray, facts: FactTable, final: dict[str, Any]
+    ) -> Trace | None:
+        """Run the units that are marked, and those that they mark.
+
+        None where a crash or a missing fact asks for the interpreter; the cells are of no use then.
+
+        Args:
+            cells: The cells before; they are changed.
+            marks: 1 for each unit that is to run; those that ran in the end.
+            facts: Facts by name.
+            final: Final values before; they are changed.
+        """
+        refusals: list[int] = []
+        writes: list[Write] = []
+        unknown: list[tuple[int, str]] = []
+        functions, following = self.functions, marks.find
+        at = following(1)
+        try:
+            while at >= 0:
+                functions[at](cells, marks, facts, refusals, writes, final, unknown)
+                at = following(1, at + 1)
+        except Exception:
+            return None
+        return _trace(refusals, writes, final, unknown)
 
     def _filled(
         self, values: Mapping[str, Any], given: Collection[str], facts: FactTable
@@ -153,7 +218,7 @@ def _trace(
 class Baseline:
     """One run in one context, and how to run what differs from it.
 
-    Args:
+    Attributes:
         units: The program.
         values: Value of each flag as parsed.
         given: Flags that were typed.
@@ -163,7 +228,7 @@ class Baseline:
         doubtful: Units that read what is not known, so that only the interpreter runs them.
     """
 
-    __slots__ = ("_cells", "_doubtful", "_facts", "_given", "_names", "_units", "_values", "trace")
+    __slots__ = ("_names", "cells", "doubtful", "facts", "given", "trace", "units", "values")
 
     def __init__(
         self,
@@ -175,10 +240,10 @@ class Baseline:
         trace: Trace,
         doubtful: frozenset[int] = frozenset(),
     ) -> None:
-        self._units, self._values, self._given = units, values, given
-        self._doubtful = doubtful
+        self.units, self.values, self.given = units, values, given
+        self.doubtful = doubtful
         self._names = list(values)
-        self._facts, self._cells = facts, cells
+        self.facts, self.cells = facts, cells
         self.trace = trace
 
     def attempt(self, values: Mapping[str, Any], given: Collection[str]) -> Trace | None:
@@ -188,26 +253,63 @@ class Baseline:
             values: Value of each flag as parsed.
             given: Flags that were typed.
         """
-        if self._doubtful:
+        found = self.reach(values, given)
+        return None if found is None else self.told(found.trace, found.marks)
+
+    def reach(self, values: Mapping[str, Any], given: Collection[str]) -> Reach | None:
+        """The same, without what the baseline tells of all other units."""
+        if self.doubtful:
             return None
-        units = self._units
         cells, marks = self._begun(values, given)
-        trace = self.trace
-        refusals: list[int] = []
-        writes: list[Write] = []
-        unknown: list[tuple[int, str]] = []
-        final = trace.values.copy()
-        context = (self._facts, refusals, writes, final, unknown)
-        functions, following = units.functions, marks.find
-        at = following(1)
-        try:
-            while at >= 0:
-                functions[at](cells, marks, *context)
-                at = following(1, at + 1)
-        except Exception:
+        trace = self.units.run(cells, marks, self.facts, self.trace.values.copy())
+        return None if trace is None else Reach(cells, marks, trace)
+
+    def moved(
+        self, facts: FactTable, program: Program, fixed: Sequence[Any]
+    ) -> tuple[Baseline, bytearray] | None:
+        """The baseline of another context, and the units that differ from this one's.
+
+        None where something crashes there, or where this one is doubtful itself.
+
+        Args:
+            facts: Facts by name; they must not change while the baseline is used.
+            program: What the units were cut from.
+            fixed: The terms of these facts, see :meth:`Units.fixed`.
+        """
+        if self.doubtful:
             return None
-        failures = [Failure(step, "unknown", label) for step, label in unknown]
-        return self._told(Trace(refusals, writes, failures, final), marks)
+        units, final = self.units, self.trace.values.copy()
+        cells, marks = self._with_facts(facts, fixed)
+        begun = cells.copy(), marks.copy()
+        new, doubtful = units.run(cells, marks, facts, final), frozenset[int]()
+        if new is None:
+            from kvsolve.packs.exact_units import ExactRun
+
+            cells, marks = begun
+            final = self.trace.values.copy()
+            run = ExactRun(units, units.steps(program), cells, marks, facts, final)
+            new = run.run()
+            if any(failure.reason != "unknown" for failure in new.failures):
+                return None
+            doubtful = units.in_doubt(cells, run.told)
+        trace = self.told(new, marks)
+        found = Baseline(units, self.values, self.given, facts, cells, trace, doubtful)
+        return found, marks
+
+    def _with_facts(self, facts: FactTable, fixed: Sequence[Any]) -> tuple[list[Any], bytearray]:
+        """The cells with the facts of another context, and marks of the units that read these."""
+        cells, marks = self.cells.copy(), bytearray(len(self.units.functions))
+        layout, readers = self.units.layout, []
+        for (cell, units), value in zip(layout.fixed.items(), fixed, strict=True):
+            if unlike(value, cells[cell]):
+                readers.append(units)
+            cells[cell] = value
+        for fact, units in layout.askers.items():
+            if facts.get(fact, UNSET) is not self.facts.get(fact, UNSET):
+                readers.append(units)
+        for unit in chain.from_iterable(readers):
+            marks[unit] = 1
+        return cells, marks
 
     def exact(self, values: Mapping[str, Any], given: Collection[str], program: Program) -> Trace:
         """Run a configuration whatever it meets: the interpreter tells what :meth:`attempt` cannot.
@@ -220,28 +322,28 @@ class Baseline:
         from kvsolve.packs.exact_units import ExactRun
 
         cells, marks = self._begun(values, given)
-        steps, final = self._units.steps(program), self.trace.values.copy()
-        run = ExactRun(self._units, steps, cells, marks, self._facts, final, self._doubtful)
-        return self._told(run.run(), marks)
+        steps, final = self.units.steps(program), self.trace.values.copy()
+        run = ExactRun(self.units, steps, cells, marks, self.facts, final, self.doubtful)
+        return self.told(run.run(), marks)
 
     def _begun(
         self, values: Mapping[str, Any], given: Collection[str]
     ) -> tuple[list[Any], bytearray]:
         """The cells with what differs, and marks of the units that read them."""
-        cells, marks = self._cells.copy(), bytearray(len(self._units.functions))
+        cells, marks = self.cells.copy(), bytearray(len(self.units.functions))
         for cell in self._change(values, given, cells):
-            for unit in self._units.layout.readers[cell]:
+            for unit in self.units.layout.readers[cell]:
                 marks[unit] = 1
         return cells, marks
 
-    def _told(self, new: Trace, marks: bytearray) -> Trace:
+    def told(self, new: Trace, marks: bytearray) -> Trace:
         """The whole trace: units that ran told anew what they do; else the baseline's word stands.
 
         Args:
             new: What the units that ran told; it is completed.
             marks: Which these are.
         """
-        unit_of, old = self._units.layout.unit_of, self.trace
+        unit_of, old = self.units.layout.unit_of, self.trace
         new.refusals += [step for step in old.refusals if not marks[unit_of[step]]]
         new.writes += [write for write in old.writes if not marks[unit_of[write.step]]]
         new.failures += [f for f in old.failures if not marks[unit_of[f.step]]]
@@ -257,19 +359,19 @@ class Baseline:
         changed: list[int] = []
         names = self._names
         if list(values) != names:
-            names = list({**self._values, **values})
-            differ = [n for n in names if values.get(n) is not self._values.get(n)]
+            names = list({**self.values, **values})
+            differ = [n for n in names if values.get(n) is not self.values.get(n)]
         else:
             # One pass in C over some five hundred values, nearly all of them the very same object.
-            differ = list(compress(names, map(is_not, values.values(), self._values.values())))
-        layout = self._units.layout
+            differ = list(compress(names, map(is_not, values.values(), self.values.values())))
+        layout = self.units.layout
         for name in differ:
             cell = layout.parsed.get(name)
             value = values.get(name)
             if cell is not None and unlike(value, cells[cell]):
                 cells[cell] = value
                 changed.append(cell)
-        for name in {*differ, *self._given.symmetric_difference(given)}:
+        for name in {*differ, *self.given.symmetric_difference(given)}:
             cell = layout.typed.get(name)
             value = values.get(name) if name in given else None
             if cell is not None and unlike(value, cells[cell]):
@@ -302,5 +404,15 @@ def compile_units(program: Program, *, largest: int = _LARGEST, dear: int = _DEA
     code = compile(writer.source(), "<kvsolve units>", "exec")
     parsed, typed = writer.inputs_by_flag()
     readers = tuple(tuple(units) for units in writer.readers())
-    layout = (tuple(writer.unit_of), readers, parsed, typed, writer.cells, writer.term_cells)
+    layout = (
+        tuple(writer.unit_of),
+        readers,
+        parsed,
+        typed,
+        writer.cells,
+        writer.term_cells,
+        writer.fixed_readers(),
+        writer.askers(),
+        writer.finals(),
+    )
     return Units(code, layout)

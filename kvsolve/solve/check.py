@@ -39,6 +39,7 @@ _OF_CONTEXT = 20
 """Runs of a context after which a baseline pays: making one costs about as much as these."""
 _INTERPRETED = 20
 """Runs that an interpreted one costs as much as."""
+_SIMPLE = frozenset([str, int, bool, type(None)])
 _OF_RELEASE = 1000
 """Runs of a release after which its program is cut into units. That costs ten times as much as
 these, but it is kept for later starts."""
@@ -69,7 +70,7 @@ class Prepared:
             self.pack.runs += 1
             if self._runs >= self._patience:
                 self._runs, self._patience = 0, 2 * self._patience
-                self._set_baseline(config, make=self.pack.runs >= _OF_RELEASE)
+                self._set_baseline(config, make=self.has_run_often())
         if self._baseline is not None:
             found = self._baseline.attempt(config.values, config.given)
             # What a crash or a missing fact leaves in doubt, the interpreter tells step by step;
@@ -85,6 +86,10 @@ class Prepared:
             )
         return found
 
+    def has_run_often(self) -> bool:
+        """Whether it pays to cut the release's program into units."""
+        return self.pack.runs >= _OF_RELEASE
+
     def expect_many(self, config: Config) -> None:
         """Make now what many runs need; a run then costs what differs from the defaults.
 
@@ -99,7 +104,7 @@ class Prepared:
         units = self.pack.units(make=make)
         if units is None:
             return
-        for base in (self._defaults(config), config):
+        for base in (self.defaults(config), config):
             values, given, facts = base.values, base.given, self.facts
             self._baseline = units.baseline(values, given, facts)
             if self._baseline is None:
@@ -107,7 +112,7 @@ class Prepared:
             if self._baseline is not None:
                 return
 
-    def _defaults(self, config: Config) -> Config:
+    def defaults(self, config: Config) -> Config:
         """A configuration with only what has no default."""
         flags = self.pack.flags
         needed = {flags.by_spelling(name).dest for name in flags.required}
@@ -150,6 +155,8 @@ def check(
     argv: tuple[str, ...] = (),
     problems: tuple[Finding, ...] = (),
     sglang_from: str = "option",
+    trace: Trace | None = None,
+    told: dict[Any, Finding] | None = None,
 ) -> CheckResult:
     """Say everything about one configuration in one context.
 
@@ -159,11 +166,15 @@ def check(
         argv: The command's tokens, for the answer.
         problems: Findings of the parser; they come first.
         sglang_from: How the release was chosen.
+        trace: The configuration's run in the context, where somebody has it already.
+        told: Findings of the same configuration in other contexts; those made here are added.
     """
-    trace = prepared.trace(config)
+    if trace is None:
+        trace = prepared.trace(config)
     rewritten = _rewritten(prepared.pack, config, trace)
     stopped = any(p.is_error for p in problems)
-    findings = (*problems, *_findings(prepared, config, trace, rewritten, stopped))
+    kept = {} if told is None else told
+    findings = (*problems, *_findings(prepared, config, trace, rewritten, stopped, kept))
     unknown = tuple(
         dict.fromkeys(
             f.detail
@@ -213,7 +224,12 @@ def judge(
 
 
 def _findings(
-    prepared: Prepared, config: Config, trace: Trace, rewritten: Mapping[str, int], stopped: bool
+    prepared: Prepared,
+    config: Config,
+    trace: Trace,
+    rewritten: Mapping[str, int],
+    stopped: bool,
+    told: dict[Any, Finding],
 ) -> Iterator[Finding]:
     errors = sorted(
         [(s, None) for s in trace.refusals]
@@ -223,10 +239,13 @@ def _findings(
     for step, failure in errors:
         if not prepared.judges(step):
             continue
-        finding = _violation(prepared, config, step, failure, stopped)
+        key = step, failure, stopped
+        finding = told.get(key)
+        if finding is None:
+            finding = told[key] = _violation(prepared, config, step, failure, stopped)
         stopped = stopped or finding.is_error
         yield finding
-    yield from _rewrites(prepared.pack, config, trace, rewritten)
+    yield from _rewrites(prepared.pack, config, trace, rewritten, told)
     yield from _reports(prepared, config, trace)
 
 
@@ -269,19 +288,23 @@ def spelling(pack: Pack, dest: str) -> str:
 
 def _rewritten(pack: Pack, config: Config, trace: Trace) -> dict[str, int]:
     """Slots whose resolved value is not the one they came with, and the step that wrote it last."""
-    steps, values, final = pack.steps, config.values, trace.values
-    last = {steps[step].name: step for step, _, _ in trace.writes}
+    names, values, final = pack.written, config.values, trace.values
+    last = {names[step]: step for step, _, _ in trace.writes}
+    last.pop("", None)
     found = {}
     for dest, step in last.items():
-        if "." not in dest:
-            before, after = values.get(dest), final.get(dest)
-            if before is not after and not same_value(before, after):
-                found[dest] = step
+        before, after = values.get(dest), final.get(dest)
+        if before is not after and not same_value(before, after):
+            found[dest] = step
     return found
 
 
 def _rewrites(
-    pack: Pack, config: Config, trace: Trace, rewritten: Mapping[str, int]
+    pack: Pack,
+    config: Config,
+    trace: Trace,
+    rewritten: Mapping[str, int],
+    told: dict[Any, Finding],
 ) -> Iterator[Finding]:
     for dest, step in sorted(rewritten.items(), key=itemgetter(1)):
         before, typed = config.values.get(dest), dest in config.given
@@ -290,22 +313,33 @@ def _rewrites(
         # A write whose value is not known leaves no effective value, and no rewrite to tell.
         if dest not in trace.values or dest not in pack.flags.defaults:
             continue
-        entry = pack.catalog.entry(step)
-        yield Finding(
-            code=entry.code,
-            slug=entry.slug,
-            kind=Kind.REWRITE,
-            severity=Severity.WARNING if typed else Severity.NOTE,
-            stage=pack.steps[step].stage,
-            flags=_spelled(config, pack, (dest,)),
-            message=entry.message,
-            ground=entry.ground,
-            remedy=entry.remedy,
-            before=plain(before),
-            after=plain(trace.values[dest]),
-            dest=dest,
-            step=step,
-        )
+        after = trace.values[dest]
+        key = (step, type(after), after) if type(after) in _SIMPLE else None
+        finding = None if key is None else told.get(key)
+        if finding is None:
+            finding = _rewrite(pack, config, dest, step, after)
+            if key is not None:
+                told[key] = finding
+        yield finding
+
+
+def _rewrite(pack: Pack, config: Config, dest: str, step: int, after: Any) -> Finding:
+    entry = pack.catalog.entry(step)
+    return Finding(
+        code=entry.code,
+        slug=entry.slug,
+        kind=Kind.REWRITE,
+        severity=Severity.WARNING if dest in config.given else Severity.NOTE,
+        stage=pack.steps[step].stage,
+        flags=_spelled(config, pack, (dest,)),
+        message=entry.message,
+        ground=entry.ground,
+        remedy=entry.remedy,
+        before=plain(config.values.get(dest)),
+        after=plain(after),
+        dest=dest,
+        step=step,
+    )
 
 
 def plain(value: Any) -> Any:
@@ -330,9 +364,22 @@ def same_value(a: Any, b: Any) -> bool:
     return isinstance(a, bool) == isinstance(b, bool) and bool(a == b)
 
 
+class _Final(dict[str, Any]):
+    """The values in the end: those written, over those that a configuration comes with."""
+
+    __slots__ = ("own",)
+
+    def __init__(self, written: Mapping[str, Any], own: Mapping[str, Any]) -> None:
+        super().__init__(written)
+        self.own = own
+
+    def __missing__(self, name: str) -> Any:
+        return self.own[name]
+
+
 def _reports(prepared: Prepared, config: Config, trace: Trace) -> Iterator[Finding]:
-    values = {**config.values, **trace.values}
-    for entry in prepared.pack.catalog.reports(values, prepared.facts):
+    reports = prepared.pack.catalog.reports
+    for entry in reports(_Final(trace.values, config.values), prepared.facts):
         yield Finding(
             code=entry.code,
             slug=entry.slug,
@@ -352,19 +399,29 @@ Parts: TypeAlias = "tuple[Shared, dict[str, Any]]"
 
 
 def _effective(pack: Pack, config: Config, trace: Trace) -> Parts:
+    shared, own = _typed(pack, config)
+    changes, defaults = own.copy(), shared.values
+    for dest, value in trace.values.items():
+        if dest in defaults and (value is not defaults[dest] or dest in own):
+            changes[dest] = value
+    return shared, changes
+
+
+def _typed(pack: Pack, config: Config) -> Parts:
+    """The defaults, and what a configuration has instead; kept for its next context."""
+    kept = pack.typed
+    if kept is not None and kept[0] is config:
+        return kept[1]
     values, initial = config.values, pack.flags.initial
     if list(values) != list(initial):
-        shared, changes = Shared({d: values[d] for d in values if d in pack.modelled}), {}
+        parts: Parts = Shared({d: values[d] for d in values if d in pack.modelled}), {}
     else:
         # One pass in C over some five hundred values, nearly all of them the table's own objects.
         differ = compress(values, map(is_not, values.values(), initial.values()))
         shared = pack.effective
-        changes = {dest: values[dest] for dest in differ if dest in shared.values}
-    defaults = shared.values
-    for dest, value in trace.values.items():
-        if dest in defaults and (value is not defaults[dest] or dest in changes):
-            changes[dest] = value
-    return shared, changes
+        parts = shared, {dest: values[dest] for dest in differ if dest in shared.values}
+    pack.typed = config, parts
+    return parts
 
 
 def _provenance(

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kvsolve.model.expression import Crash, Expr, Operand, Unknown, raw, substitute, walk
 from kvsolve.model.program import Let, Program, Refuse, Step, load_program
 from kvsolve.model.syntax import parse, render
+from kvsolve.packs.abreast import Abreast
 from kvsolve.packs.compile import FactTable, compile_predicate, compile_program, initial_slots
 from kvsolve.packs.evaluate import Interpreter, Trace, interpret
 from kvsolve.packs.units import compile_units
@@ -162,6 +163,34 @@ def test_a_run_from_a_doubtful_baseline_gives_the_interpreted_trace(
         found = baseline.attempt(values, given_)
         assert found is None or told(found) == told(full)
         assert told(baseline.exact(values, given_, program)) == told(full)
+
+
+@settings(max_examples=500)
+@given(
+    programs().map(viewed),
+    st.tuples(slots(), typed),
+    st.lists(st.tuples(slots(), typed), min_size=1, max_size=4),
+    st.lists(facts(), min_size=2, max_size=4),
+    st.tuples(st.integers(1, 4), st.integers(1, 4)),
+)
+def test_runs_abreast_give_the_interpreted_trace_of_each_context(
+    program: Program,
+    base: tuple[dict[str, Any], set[str]],
+    others: list[tuple[dict[str, Any], set[str]]],
+    contexts: list[dict[str, Any]],
+    limits: tuple[int, int],
+) -> None:
+    largest, dear = limits
+    units = compile_units(program, largest=largest, dear=dear)
+    abreast = Abreast(units, program, *base, [FactTable(known) for known in contexts])
+    # The second time round, what was interpreted is remembered.
+    for values, given_ in [base, *others, *others]:
+        traces = list(abreast.traces(values, given_))
+        assert len(traces) == len(contexts)
+        for known, found in zip(contexts, traces, strict=True):
+            full = interpret(program, initial_slots(values, given_), known)
+            if found is not None:
+                assert told(found) == told(full)
 
 
 @settings(max_examples=300)
