@@ -13,7 +13,14 @@ from kvsolve.files.launches import mentions_launch
 from kvsolve.files.option_maps import OptionMapReader
 from kvsolve.files.strand import whole
 from kvsolve.files.templates import is_template, without_templates
-from kvsolve.files.yaml_nodes import MAPPING, SCALAR, SEQUENCE, YamlTextError, yaml_documents
+from kvsolve.files.yaml_nodes import (
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    YamlSizeError,
+    YamlTextError,
+    yaml_documents,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -85,7 +92,9 @@ def read_yaml_text(
     except YamlTextError as error:
         place = source.at[min(error.index, len(source) - 1)] if len(source) else 0
         line = document.location(place).line
-        problem = FileError(f"it is no YAML from here on: {error}", document.path, line)
+        fits = not isinstance(error, YamlSizeError)
+        reason = f"it is no YAML from here on: {error}" if fits else str(error)
+        problem = FileError(reason, document.path, line)
     found = with_config_maps(found)
     commands = sorted(found, key=lambda c: (c.location.line, c.location.column))
     yield from (_between(command, directives, document) for command in shared_locked(commands))

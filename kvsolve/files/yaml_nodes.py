@@ -14,10 +14,22 @@ from kvsolve.errors import KvsolveError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["MAPPING", "SCALAR", "SEQUENCE", "Node", "YamlTextError", "yaml_documents"]
+__all__ = [
+    "MAPPING",
+    "SCALAR",
+    "SEQUENCE",
+    "Node",
+    "YamlSizeError",
+    "YamlTextError",
+    "yaml_documents",
+]
 
 SCALAR, SEQUENCE, MAPPING = "scalar", "sequence", "mapping"
 _DEEPEST = 120
+_MOST = 1_000_000
+_TIMES = 10
+"""With its aliases written out, a document may stand for so many values, or for so many times those
+that it holds."""
 _PROPERTIES = re.compile(r"(?:[&!]\S*\s+)+")
 
 
@@ -27,6 +39,10 @@ class YamlTextError(KvsolveError):
     def __init__(self, reason: str, index: int) -> None:
         super().__init__(reason)
         self.index = index
+
+
+class YamlSizeError(YamlTextError):
+    """The text is YAML, but more of it than is read."""
 
 
 class Node:
@@ -41,15 +57,17 @@ class Node:
         items: Of a sequence.
         pairs: Of a mapping, in order.
         plain: A scalar that may be a number, a boolean or null.
+        size: Values that it stands for, itself included, with its aliases written out.
     """
 
-    __slots__ = ("end", "items", "kind", "pairs", "plain", "start", "style", "value")
+    __slots__ = ("end", "items", "kind", "pairs", "plain", "size", "start", "style", "value")
 
     def __init__(self, kind: str, start: int, end: int, value: str, style: str) -> None:
         self.kind, self.start, self.end, self.value, self.style = kind, start, end, value, style
         self.items: list[Node] = []
         self.pairs: list[tuple[Node, Node]] = []
         self.plain = kind == SCALAR and style == ""
+        self.size = 1
 
     def get(self, *names: str) -> Node | None:
         """The value of the first of these keys that is there, in the mappings it merges too."""
@@ -96,7 +114,8 @@ def yaml_documents(text: str) -> Iterator[Node]:
     """The root nodes of a text, one a document; an empty document has none.
 
     Raises:
-        YamlTextError: The text is no YAML from some place on, or is nested too deeply.
+        YamlTextError: The text is no YAML from some place on.
+        YamlSizeError: It is nested too deeply, or its aliases stand for too much.
     """
     import yaml
 
@@ -116,6 +135,7 @@ def yaml_documents(text: str) -> Iterator[Node]:
 def _documents(events: Iterator[Any], text: str) -> Iterator[Node]:
     stack: list[tuple[Node, list[Node]]] = []
     anchors: dict[str, Node] = {}
+    made = 0
     for event in events:
         name = type(event).__name__
         if name == "DocumentStartEvent":
@@ -124,13 +144,18 @@ def _documents(events: Iterator[Any], text: str) -> Iterator[Node]:
         if name in ("SequenceEndEvent", "MappingEndEvent"):
             node, children = stack.pop()
             _fill(node, children, event.end_mark.index)
+            if node.size > _MOST and node.size > _TIMES * made:
+                # Whatever serves it would write them out; no manifest is meant to be that long.
+                reason = f"its aliases stand for more than {_MOST:,} values"
+                raise YamlSizeError(reason, node.start)
         elif name in ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent"):
             node = _node(event, name, text)
+            made += 1
             if event.anchor:
                 anchors[event.anchor] = node
             if name != "ScalarEvent":
                 if len(stack) >= _DEEPEST:
-                    raise YamlTextError("it is nested too deeply", node.start)
+                    raise YamlSizeError("it is nested too deeply from here on", node.start)
                 stack.append((node, []))
                 continue
         elif name == "AliasEvent":
@@ -161,6 +186,7 @@ def _node(event: Any, name: str, text: str) -> Node:
 
 def _fill(node: Node, children: list[Node], end: int) -> None:
     node.end = end
+    node.size += sum(child.size for child in children)
     if node.kind == SEQUENCE:
         node.items = children
     else:

@@ -169,9 +169,10 @@ def test_each_odd_file_costs_one_line(
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     assert ran.code == 2
     told = [line for line in ran.err.splitlines() if line.startswith("kvsolve: ")]
-    assert "./deep.yaml, line 2: it is no YAML from here on" in told.pop(1)
+    assert "./deep.yaml, line 2: it is no YAML from here on" in told.pop(2)
     assert told == [
         "kvsolve: error: ./binary.yaml: is no text",
+        "kvsolve: error: ./bomb.yaml, line 7: its aliases stand for more than 1,000,000 values",
         "kvsolve: error: ./gone.yaml: cannot be read: No such file or directory",
         "kvsolve: error: ./huge.yaml: is 50 MB large; files over 8 MB are not read",
         "kvsolve: error: ./latin.sh: cannot be read: not UTF-8 text",
@@ -179,6 +180,31 @@ def test_each_odd_file_costs_one_line(
     ]
     assert "./good.sh:1" in ran.out
     assert grown < 300_000  # KiB
+
+
+def test_what_vanishes_during_a_walk_is_told(folder: Path) -> None:
+    for name in ("a.sh", "b.sh", "c/d.sh", "e.sh"):
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(f"sglang serve {LLAMA}\n")
+    met = walk.documents(["."])
+    names = [next(met).document.path]  # the folder is listed now
+    (folder / "b.sh").unlink()
+    shutil.rmtree(folder / "c")
+    rest = list(met)
+    assert names == ["./a.sh"]
+    assert [str(item) for item in rest if isinstance(item, FileError)] == [
+        "./b.sh: cannot be read: No such file or directory",
+        "./c: cannot be read: No such file or directory",
+    ]
+    assert [m.document.path for m in rest if isinstance(m, walk.Met)] == ["./e.sh"]
+
+
+def test_a_large_list_is_no_bomb(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    numbers = ",".join(["1"] * 1_100_000)
+    argv = f'["sglang", "serve", "{LLAMA}"]'
+    (folder / "large.json").write_text(f'{{"args": {argv}, "numbers": [{numbers}]}}')
+    ran = run(capsys, "check", "large.json", *H100)
+    assert ran.code == 0, ran.err
 
 
 def test_a_release_that_is_not_known_is_told_with_its_place(
