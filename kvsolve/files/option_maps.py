@@ -10,7 +10,14 @@ from kvsolve.files.found import FoundCommand, Layout, Token
 from kvsolve.files.hints import gpu_hint, gpu_of_label, gpus_hint, image_hint
 from kvsolve.files.kubernetes import environment_of
 from kvsolve.files.unknown import has_unknown
-from kvsolve.files.yaml_nodes import MAPPING, SCALAR, SEQUENCE, YamlTextError, yaml_documents
+from kvsolve.files.yaml_nodes import (
+    MAPPING,
+    SCALAR,
+    SEQUENCE,
+    YamlSizeError,
+    YamlTextError,
+    yaml_documents,
+)
 from kvsolve.files.yaml_scalars import scalar_strand
 
 if TYPE_CHECKING:
@@ -121,8 +128,12 @@ class OptionMapReader:
             return
         strand = scalar_strand(node, self.source)
         inner = OptionMapReader(self.document, strand, self.unknowns, self.sure)
+        roots: list[Node] = []
         try:
-            roots = list(yaml_documents(strand.text))
+            for root in yaml_documents(strand.text):
+                roots.append(root)
+        except YamlSizeError:
+            pass  # the file that it stands in may be read all the same
         except YamlTextError:
             return
         for root in roots:

@@ -115,7 +115,8 @@ def yaml_documents(text: str) -> Iterator[Node]:
 
     Raises:
         YamlTextError: The text is no YAML from some place on.
-        YamlSizeError: It is nested too deeply, or its aliases stand for too much.
+        YamlSizeError: It is nested too deeply; or, after the last document, aliases stand for more
+            than anybody would write out.
     """
     import yaml
 
@@ -135,7 +136,7 @@ def yaml_documents(text: str) -> Iterator[Node]:
 def _documents(events: Iterator[Any], text: str) -> Iterator[Node]:
     stack: list[tuple[Node, list[Node]]] = []
     anchors: dict[str, Node] = {}
-    made = 0
+    made, large = 0, None
     for event in events:
         name = type(event).__name__
         if name == "DocumentStartEvent":
@@ -144,10 +145,8 @@ def _documents(events: Iterator[Any], text: str) -> Iterator[Node]:
         if name in ("SequenceEndEvent", "MappingEndEvent"):
             node, children = stack.pop()
             _fill(node, children, event.end_mark.index)
-            if node.size > _MOST and node.size > _TIMES * made:
-                # Whatever serves it would write them out; no manifest is meant to be that long.
-                reason = f"its aliases stand for more than {_MOST:,} values"
-                raise YamlSizeError(reason, node.start)
+            if large is None and node.size > _MOST and node.size > _TIMES * made:
+                large = node
         elif name in ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent"):
             node = _node(event, name, text)
             made += 1
@@ -170,6 +169,10 @@ def _documents(events: Iterator[Any], text: str) -> Iterator[Node]:
             stack[-1][1].append(node)
         else:
             yield node
+    if large is not None:
+        # Whatever serves it would write them out; no manifest is meant to be that long.
+        reason = f"its aliases stand for more than {_MOST:,} values"
+        raise YamlSizeError(reason, large.start)
 
 
 def _node(event: Any, name: str, text: str) -> Node:

@@ -71,14 +71,18 @@ def test_documents_before_the_fault_are_read() -> None:
 def test_aliases_are_not_copied() -> None:
     rows = ["a0: &a0 [sglang, serve, m]"]
     rows += [f"a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 60)]
-    assert len(found("\n".join(rows))) == 1
+    command, problem = read_document(Document("a.yaml", "\n".join(rows)), sure=False)
+    assert isinstance(command, FoundCommand)
+    assert "its aliases stand for more than 1,000,000 values" in str(problem)
 
 
 def test_a_value_of_aliases_is_bounded() -> None:
     rows = ["model-path: m", "tp-size: 2", "hisparse-config:", "  a0: &a0 [1]"]
     rows += [f"  a{n}: &a{n} [" + ", ".join([f"*a{n - 1}"] * 9) + "]" for n in range(1, 40)]
-    (command,) = found("\n".join(rows), sure=True)
+    command, problem = read_document(Document("a.yaml", "\n".join(rows)))
+    assert isinstance(command, FoundCommand)
     assert [u.reason for u in command.unresolved] == ["it is too large, or holds itself"]
+    assert "its aliases stand for more than 1,000,000 values" in str(problem)
 
 
 def test_a_value_that_holds_itself_is_unknown() -> None:
