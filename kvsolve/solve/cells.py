@@ -19,7 +19,7 @@ from kvsolve.solve.space import spelling
 from kvsolve.solve.switches import Switches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from kvsolve.model.edit import Edit
     from kvsolve.packs.evaluate import Failure, Trace
@@ -80,6 +80,7 @@ class CellJudge:
         *,
         held: Iterable[str] = (),
         time_limit: float | None = None,
+        switches: Callable[[], Switches] | None = None,
     ) -> None:
         """Make a judge.
 
@@ -89,11 +90,14 @@ class CellJudge:
             values: The values that will be asked about, by dest.
             held: Dests that are no matter of choice.
             time_limit: Seconds for each cell; one that needs longer is ``unknown``.
+            switches: Gives the entries of the context over all flags that a completion may have,
+                with a solver of which nothing was asked; they are made here where None.
         """
         self.prepared, self.config, self.values = prepared, config, values
         self.held, self.time_limit = frozenset(held), time_limit
         self._completions: _Quick | None = None
-        self._switches: Switches | None = None
+        self._made: Switches | None = None
+        self._make = switches or self._lowered
 
     def ruling(self, wanted: Mapping[str, Any]) -> Ruling:
         """What is known of values together, everything else at the start's value where it can."""
@@ -177,9 +181,9 @@ class CellJudge:
         The search for the cheapest is long where there is nothing. The SAT solver sees that soon,
         but is not told what anything costs.
         """
-        if self._switches is None:
-            self._switches = Switches(lower(self.prepared, self.config, vary=self._varying()))
-        switches, literals = self._switches, []
+        if self._made is None:
+            self._made = self._make()
+        switches, literals = self._made, []
         lowered = switches.lowered
         for dest, value in wanted.items():
             at = lowered.position.get(dest)
@@ -193,6 +197,9 @@ class CellJudge:
         code = self.prepared.pack.catalog.entry
         codes = tuple(dict.fromkeys(str(code(max(s, ~s)).code) for s in steps))
         return Ruling(CellState.UNKNOWN if any(s < 0 for s in steps) else CellState.NO, codes)
+
+    def _lowered(self) -> Switches:
+        return Switches(lower(self.prepared, self.config, vary=self._varying()))
 
     def _varying(self) -> dict[str, tuple[State, ...] | None]:
         """The flags that a completion may have, those asked about with just their values.

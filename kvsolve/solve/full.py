@@ -249,9 +249,10 @@ class FullJudge:
             until: Reading of ``time.time`` at which the rest is left.
         """
         lowered, classes = self.lowered, self.lowered.classes
-        judge = CellJudge(lowered.prepared, self.config, {}, held=self.held)
+        fresh = self._switches.afresh
+        judge = CellJudge(lowered.prepared, self.config, {}, held=self.held, switches=fresh)
         answers: list[Ruling | None] = []
-        with Culprits(lowered, self._switches.afresh()) as culprits:
+        with Culprits(lowered, fresh()) as culprits:
 
             def excluded(*values: tuple[int, int]) -> Ruling:
                 return _excluded(lowered.prepared, culprits.of(values))
