@@ -114,8 +114,12 @@ def filed(question: Question, result: CheckResult, place: Place, search: Search)
 def _repaired(question: Question, result: CheckResult, search: Search) -> Fix:
     judged = session().judge(question)
     keep, costs = search.keep, search.costs
-    answer = fix_of(question, judged, keep, costs, search.top, search.limit_s)
-    return spared(question, replace(answer, result=result))
+
+    def find(excused: frozenset[str]) -> Fix:
+        limit = search.limit_s
+        return fix_of(question, judged, keep, costs, search.top, limit, excused=excused)
+
+    return spared(question, result, find)
 
 
 def _shortened(found: Filed, top: int) -> Filed:

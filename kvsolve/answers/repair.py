@@ -103,10 +103,12 @@ def fix_of(
     limit_s: float | None = None,
     *,
     look_elsewhere: bool = False,
+    excused: frozenset[str] = frozenset(),
 ) -> Fix:
     """The repair of a question that was read and checked; see :func:`repair`.
 
     Where nothing helps, ``look_elsewhere`` asks for other GPUs and releases, some seconds' work.
+    Refusals whose codes are ``excused`` may stay, and may come.
     """
     flags, hide = question.pack.flags, hider(question)
     pins = [dest_of(flags, name) for name in keep]
@@ -117,7 +119,8 @@ def fix_of(
     _ = question.context  # repairs are for one GPU and one model
     if not result.errors or _unrepairable(result):
         return Fix(shown, (), instead=_instead(shown))
-    wanted = _Wanted(result, tuple(pins), {**_unasked(question), **told}, top, _until(limit_s))
+    weights = {**_unasked(question), **told}
+    wanted = _Wanted(result, tuple(pins), weights, top, _until(limit_s), excused)
     found = best(partial(_searched, question, wanted), translations(question), top)
     if found.repairs and not found.repairs[0].edits:
         return Fix(shown, (), instead=_instead(shown))
@@ -146,6 +149,7 @@ class _Wanted:
         weights: Cost factor by dest.
         top: How many alternatives.
         until: When to answer with what is known, in monotonic seconds; None for no limit.
+        excused: Codes of refusals that may stay.
     """
 
     result: CheckResult
@@ -153,6 +157,7 @@ class _Wanted:
     weights: Mapping[str, int]
     top: int
     until: float | None
+    excused: frozenset[str]
 
     @property
     def left(self) -> float | None:
@@ -173,7 +178,7 @@ def _searched(question: Question, wanted: _Wanted, chosen: Sequence[Translation]
     if chosen:
         question = session().ask(translated(question.request, question, chosen))
     found = search(
-        question.context,
+        question.context.excusing(wanted.excused),
         known_part(question.config, question.pack.flags),
         pins=wanted.pins,
         held=question.held | {option.flag.dest for option in question.parsed.open},

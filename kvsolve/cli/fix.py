@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -91,8 +90,12 @@ def fix(
     answer = Fix(shown, ())
     if wanting(shown) or not shown.errors:
         result = session().judge(question)
-        found = fix_of(question, result, keep, costs, top, asked.limit_s, look_elsewhere=True)
-        answer = spared(question, replace(found, result=shown))
+
+        def find(excused: frozenset[str]) -> Fix:
+            options = (keep, costs, top, asked.limit_s)
+            return fix_of(question, result, *options, look_elsewhere=True, excused=excused)
+
+        answer = spared(question, shown, find)
     talk(shown)
     for mistake in mistakes:
         print(f"kvsolve: error: {mistake}", file=sys.stderr)

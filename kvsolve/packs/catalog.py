@@ -14,7 +14,7 @@ from kvsolve.model.noun import dataclass
 from kvsolve.packs.packed_rows import PackedRows, blocks_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Container, Iterator, Mapping, Sequence
 
     from kvsolve.packs.messages import Candidate, Match
     from kvsolve.packs.reports import Report
@@ -113,6 +113,11 @@ class Catalog:
     def crash(self, step: int) -> EntryInfo:
         """The entry of a break of upstream in a step."""
         return self._at(self._by_crash[step])
+
+    def steps_of(self, codes: Container[str]) -> frozenset[int]:
+        """The steps whose refusals or breaks have one of these codes."""
+        places = (*self._by_step.items(), *self._by_crash.items())
+        return frozenset(step for step, position in places if self._at(position).code in codes)
 
     def by_code(self, code: str) -> EntryInfo | None:
         """The first entry with a code or slug, however it is typed; None where there is none."""

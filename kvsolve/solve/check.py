@@ -52,6 +52,7 @@ class Prepared:
         pack: The release's knowledge.
         context: GPU, model and environment.
         stage: Last stage judged.
+        whole: The same with all refusals, where some are excused here.
     """
 
     def __init__(self, pack: Pack, context: Context, stage: str | None = None) -> None:
@@ -62,6 +63,20 @@ class Prepared:
         self._rank = stage_rank(self.stage)
         self._runs, self._patience = 0, _OF_CONTEXT
         self._baseline: Baseline | None = None
+        self.whole: Prepared | None = None
+        self._excused: frozenset[int] = frozenset()
+        self._excusing: dict[frozenset[str], Prepared] = {}
+
+    def excusing(self, codes: frozenset[str]) -> Prepared:
+        """The same context where refusals with these codes are none."""
+        if not codes:
+            return self
+        found = self._excusing.get(codes)
+        if found is None:
+            found = self._excusing[codes] = Prepared(self.pack, self.context, self.stage)
+            found.facts, found.whole = self.facts, self
+            found._excused = self.pack.catalog.steps_of(codes)
+        return found
 
     def trace(self, config: Config) -> Trace:
         """Run a configuration; steps are positions in ``pack.program``."""
@@ -128,8 +143,8 @@ class Prepared:
         return tuple(sorted(steps))
 
     def judges(self, step: int) -> bool:
-        """Whether a step belongs to the stages judged."""
-        return stage_rank(self.pack.steps[step].stage) <= self._rank
+        """Whether a step belongs to the stages judged, and is not excused."""
+        return stage_rank(self.pack.steps[step].stage) <= self._rank and step not in self._excused
 
     def decides(self, step: int) -> bool:
         """Whether upstream may stop at a step; a value that nothing can foretell is no doubt."""
@@ -143,6 +158,8 @@ class Prepared:
     @cached_property
     def inlined(self) -> Any:
         """The program as constraints over the given values."""
+        if self.whole is not None:
+            return self.whole.inlined
         from kvsolve.solve.specialise import inline
 
         return inline(self.pack.program, self.facts)

@@ -356,8 +356,10 @@ def network_of(prepared: Prepared) -> Network:
     if found is None:
         from kvsolve.solve.kept import kept_network
 
+        if prepared.whole is not None:  # its terms are made already, or kept
+            network_of(prepared.whole)
         with _nothing_collected():
-            found = kept_network(prepared)
+            found = None if prepared.whole is not None else kept_network(prepared)
             if found is None:
                 found = Network(prepared.inlined, prepared.facts, prepared.judges)
         found.place = partial(_statement, prepared.pack.steps)

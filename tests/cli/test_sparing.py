@@ -74,9 +74,37 @@ def test_settings_suppress_for_a_typed_command_too(work: Path, capsys: Capture) 
         assert [edit["flag"] for edit in repair["edits"]] == ["--schedule-policy"]
         assert repair["removes"] == ["KV0007"]
         assert "--tp" in repair["argv"]
-        assert not repair["optimal"]
+        assert repair["optimal"]
     ran = run(capsys, "fix", *CONTEXT, "--command-only", "--", *f"{COMMAND} --tp 3".split())
     assert (ran.code, "--tp 3" in ran.out) == (0, True)
+
+
+def test_the_cheapest_repair_that_leaves_the_suppressed_is_proven(
+    work: Path, capsys: Capture
+) -> None:
+    """What mends both at once is dearer than what mends the one that nobody suppressed."""
+    command = f"{COMMAND} --is-embedding --prefill-only-disable-kv-cache --kv-cache-dtype nvfp4"
+    args = ("--format", "json", "--top", "6", "--", *command.split())
+    (whole,) = run(capsys, "fix", *CONTEXT, *args).json["results"]
+    codes = [f["code"] for f in whole["findings"] if f["severity"] == "error"]
+    assert len(codes) > 1
+    for code in codes:
+        (work / "kvsolve.toml").write_text(f'[[ignore]]\ncode = "{code}"\nreason = "known"\n')
+        (result,) = run(capsys, "fix", *CONTEXT, *args).json["results"]
+        best = result["repairs"][0]
+        assert best["optimal"]
+        assert best["cost"] == best["bound"] <= whole["repairs"][0]["cost"]
+        assert code not in best["removes"]
+        # Nothing cheaper was overlooked: what is left of it, checked, is what is suppressed.
+        (after,) = run(
+            capsys, "check", *CONTEXT, "--format", "json", "--", *_launched(best["argv"])
+        ).json["results"]
+        left = {f["code"] for f in after["findings"] if f["severity"] == "error"}
+        assert left <= {code}
+
+
+def _launched(argv: list[str]) -> list[str]:
+    return ["python", "-m", "sglang.launch_server", *argv]
 
 
 def test_what_a_config_file_gives_may_stay_too(work: Path, capsys: Capture) -> None:

@@ -57,6 +57,9 @@ class StubCatalog:
     def entry(self, step: int) -> StubEntry:
         return StubEntry(f"KV{step:04}", self.reads.get(step, ()))
 
+    def steps_of(self, codes: frozenset[str]) -> frozenset[int]:
+        return frozenset(int(code.removeprefix("KV")) for code in codes)
+
     def reports(self, values: Mapping[str, Any], facts: Mapping[str, Any]) -> list[StubReport]:
         return [r for r in self.held if all(same_value(values[d], v) for d, v in r.wanted.items())]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import given, settings
@@ -119,6 +120,23 @@ def test_the_alternatives_are_those_of_the_whole_product_in_order(case: Case) ->
     assert answer.feasible is bool(expected)
     got = [(r.cost, as_changes(found, r)) for r in answer.repairs]
     assert got == [(key[1], edits) for key, edits in expected[:4]]
+
+
+@settings(max_examples=150, deadline=None)
+@given(cases())
+def test_with_refusals_excused_the_alternatives_are_those_of_the_product_without_them(
+    case: Case,
+) -> None:
+    broken = case.prepared.broken(case.config)
+    codes = frozenset(case.prepared.pack.catalog.entry(step).code for step in broken[::2])
+    case = replace(case, prepared=case.prepared.excusing(codes))
+    found = domains(case)
+    expected = naive_repairs(case, found)
+    answer = repair(case.prepared, case.config, k=4, both_ways=False, reach=None)
+    assert answer.feasible is bool(expected)
+    got = [(r.cost, as_changes(found, r)) for r in answer.repairs]
+    assert got == [(key[1], edits) for key, edits in expected[:4]]
+    assert not codes.intersection(code for r in answer.repairs for code in r.removes)
 
 
 @settings(max_examples=150, deadline=None)
