@@ -6,6 +6,7 @@ Apart from :mod:`kvsolve.packs.catalog`, since a check reads one made before and
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from kvsolve.packs.parse_codes import PARSE_CODES, ParseCode
 from kvsolve.packs.phrase_book import PhraseBook
 from kvsolve.packs.registry import Registry, function_name, load_registry
 from kvsolve.packs.reports import Report, read_reports
+from kvsolve.packs.shares import Shares
 from kvsolve.packs.texts import Text, read_texts, text_for
 from kvsolve.packs.wording import Wording
 
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["load_catalog", "release_range"]
 
 _UNNAMED_CRASH = "KV3000"
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 def release_range(releases: tuple[str, ...], order: tuple[str, ...]) -> str:
@@ -73,7 +76,9 @@ class _Builder:
         self.late = _late_entries(root, release)
         self.confirmed = frozenset(_toml(root / "checked.toml").get("validator", ()))
         book = PhraseBook.from_data(_toml(root / "phrases.toml"))
-        self.wording = Wording(program, _speller(root, release), book)
+        spelling = _speller(root, release)
+        self.wording = Wording(program, spelling, book)
+        self.shares = Shares(self.wording.results, spelling, book)
         self.positions: dict[tuple[Any, ...], int] = {}
         self.words: dict[str, dict[str, None]] = {}
 
@@ -107,18 +112,21 @@ class _Builder:
         if isinstance(step, Refuse):
             self.words.setdefault(code, {}).update(dict.fromkeys(step.words))
         text = text_for(self.texts, code, self.release)
+        share = self.shares.of(step) if isinstance(step, Refuse) and not text else None
+        if share:
+            text = Text(code, f"{share.slug}-{code[2:]}", share.reason, share.remedy)
         return EntryInfo(
             code,
             text.slug if text else _slug(step, code),
             kind,
             text.reason if text else self.wording.reason(step),
             self._remedy(step, text),
-            self._flags(step),
+            share.flags if share else self._flags(step),
             self._ground(code, step),
             step.stage if isinstance(step, Refuse) else "args",
             step.raises if isinstance(step, Refuse) else None,
             None if isinstance(step, Refuse) else step.name.removeprefix("raw."),
-            curated=text is not None,
+            curated=text is not None and not share,
             weight=text.weight if text else 1,
         )
 
@@ -285,4 +293,12 @@ def _slug(step: Refuse | Set, code: str) -> str:
     """A name for an entry without a text: what it is about and the digits of its code."""
     if isinstance(step, Set):
         return f"sets-{_dashed(step.name.removeprefix('raw.'))}-{code[2:]}"
-    return f"{_dashed(function_name(step.place.symbol))}-{code[2:]}"
+    return f"{_dashed(_place_name(step.place.symbol))}-{code[2:]}"
+
+
+def _place_name(symbol: str) -> str:
+    """The function that a refusal stands in; for a constructor the class that it makes."""
+    *owners, name = symbol.split(".")
+    if name != "__init__" or not owners:
+        return function_name(symbol)
+    return _HUMP.sub("_", owners[-1])

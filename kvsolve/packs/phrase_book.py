@@ -38,12 +38,16 @@ class PhraseBook:
         values: Fact, attribute or named result -> noun phrase for its value.
         premises: Conditions that hold in every ordinary launch and are left out: fact or result.
         breaks: Fact or named result that makes upstream break -> (reason, remedy).
+        widths: Flags that say over how many ranks something is shared out.
+        counts: Attribute of a model's configuration -> what its number counts, a plural.
     """
 
     holds: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     premises: frozenset[str] = frozenset()
     breaks: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    widths: frozenset[str] = frozenset()
+    counts: Mapping[str, str] = field(default_factory=dict)
 
     def held(self, name: str) -> tuple[str, str] | None:
         """The phrases of a fact or result, found also under its name without a number."""
@@ -63,7 +67,8 @@ class PhraseBook:
         holds = {name: (pair[0], pair[1]) for name, pair in data.get("holds", {}).items()}
         breaks = {name: (pair[0], pair[1]) for name, pair in data.get("breaks", {}).items()}
         values, premises = dict(data.get("values", {})), frozenset(data.get("premises", ()))
-        return cls(holds, values, premises, breaks)
+        widths, counts = frozenset(data.get("widths", ())), dict(data.get("counts", {}))
+        return cls(holds, values, premises, breaks, widths, counts)
 
 
 def listed(items: list[str], word: str = "or", most: int = _MOST_LISTED) -> str:
