@@ -101,8 +101,21 @@ def _without_problem(question: Question, edit: Edit, used: set[int]) -> Delete:
             continue
         used.add(problem.index)
         count = len(span_of(question, problem))
-        return _delete(question, edit, problem.index, count)
+        removal = _delete(question, edit, problem.index, count)
+        _must_belong(question, edit, removal)
+        return removal
     raise CannotEditError(_elsewhere(question, edit))
+
+
+def _must_belong(question: Question, edit: Edit, removal: Delete) -> None:
+    """See that nothing goes with an option that the release does not have but a value of its own.
+
+    Of what is not known, one word right behind it is taken to be that; any more may be options.
+    """
+    request, first = question.request, removal.at + 1
+    behind = range(first, removal.at + removal.width)
+    if any(at in request.loose or (at > first and at in request.unknown) for at in behind):
+        raise CannotEditError(f"what stands behind {edit.flag} is not known, and may not be its")
 
 
 def _translated(

@@ -188,3 +188,18 @@ def test_the_settings_are_named_as_what_chose_the_release(work: Path, capsys: Ca
     assert "SGLang 0.5.18, as the settings say" in ran.err
     ran = run(capsys, "check", *CONTEXT, "--format", "json", "--", *COMMAND.split())
     assert ran.json["results"][0]["sglang_from"] == "option"
+
+
+def test_what_a_template_fills_in_does_not_go_with_an_unknown_option(
+    work: Path, capsys: Capture
+) -> None:
+    text = (
+        "spec:\n  containers:\n    - image: lmsysorg/sglang:v0.5.18\n"
+        f"      command: [python3, -m, sglang.launch_server, --model-path, {LLAMA}]\n"
+        "      args:\n        - --no-such-option\n        - '2'\n"
+        "        {{- range .Values.extra }}\n        - {{ . }}\n        {{- end }}\n"
+    )
+    (work / "a.yaml").write_text(text)
+    ran = run(capsys, "fix", "--write", *CONTEXT, "a.yaml")
+    assert (ran.code, (work / "a.yaml").read_text()) == (1, text), ran.err
+    assert "what stands behind --no-such-option is not known" in ran.err
