@@ -6,12 +6,15 @@ context; neither has a say in what is answered.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
+from kvsolve.solve.feasible import TooManyRoundsError
 from kvsolve.solve.judge import CircuitJudge
 from kvsolve.solve.network import network_of
 from kvsolve.solve.search import Found, Search
 from kvsolve.solve.space import Space, edits_of
+from kvsolve.solve.whole import Whole
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -32,6 +35,12 @@ def fixed_flags(prepared: Prepared, held: Iterable[str] = ()) -> frozenset[str]:
     """Dests that are no matter of choice: the required flags and those named."""
     flags = prepared.pack.flags
     return frozenset(flags.by_spelling(s).dest for s in flags.required) | frozenset(held)
+
+
+_ROUNDS = 100
+"""Members to look at before all entries are made clauses."""
+_WHOLE_S = 30.0
+"""Seconds that there must be for that."""
 
 
 class Completions:
@@ -70,6 +79,7 @@ class Completions:
             if variable is not None:
                 self.given[variable] = 1 << self.space.start[variable]
         self.proven = True
+        self._whole: Whole | None = None
         self._judge = CircuitJudge(prepared, self.network, self.space)
         self._search = Search(self.space, self._judge, learned=self.learned, deadline=deadline)
 
@@ -112,13 +122,21 @@ class Completions:
 
     def leaves_something(self, masks: Mapping[int, int]) -> bool | None:
         """Whether anything valid lies within masks; None where the deadline passes before."""
+        single = all(mask & (mask - 1) == 0 for mask in masks.values())
+        roomy = self.deadline is None or self.deadline - time.monotonic() > _WHOLE_S
         try:
-            board = self._judge.board
-            member = board.feasibility.member(self.space, self._judge, masks, self.deadline)
+            return self._has_member(masks, _ROUNDS if single and roomy else None)
+        except TooManyRoundsError:
+            self._whole = self._whole or Whole(self.prepared, self.space)
+            return self._whole.leaves_something(masks)
         except TimeoutError:
             self.proven = False
             return None
-        return member is not None
+
+    def _has_member(self, masks: Mapping[int, int], most_rounds: int | None) -> bool:
+        feasibility = self._judge.board.feasibility
+        found = feasibility.member(self.space, self._judge, masks, self.deadline, most_rounds)
+        return found is not None
 
     def set_deadline(self, deadline: float | None) -> None:
         """Answer later questions by this reading of ``time.monotonic``."""

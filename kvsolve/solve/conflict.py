@@ -49,7 +49,7 @@ def conflict(
         variable = shared.space.variable(dest)
         if variable is not None:
             masks[variable] = 1 << shared.space.start[variable]
-    if shared.cheapest_within(masks) is not None or not shared.proven:
+    if shared.leaves_something(masks) is not False:
         return None
     steps = shared.conflicting(masks)
     if steps is None:

@@ -9,6 +9,7 @@ Stuckey and Codish, "Propagation via lazy clause generation", 2009).
 from __future__ import annotations
 
 import time
+from itertools import count
 from typing import TYPE_CHECKING
 
 from kvsolve.solve.nogoods import NoGoods, numbers
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
     from kvsolve.solve.judge import CircuitJudge
     from kvsolve.solve.space import Space
 
-__all__ = ["Feasibility"]
+__all__ = ["Feasibility", "TooManyRoundsError"]
+
+
+class TooManyRoundsError(Exception):
+    """A question was not settled with the members that were to be looked at."""
 
 
 class Feasibility:
@@ -40,14 +45,29 @@ class Feasibility:
         self._variables: dict[int, None] = {}
 
     def member(
-        self, space: Space, judge: CircuitJudge, masks: Mapping[int, int], deadline: float | None
+        self,
+        space: Space,
+        judge: CircuitJudge,
+        masks: Mapping[int, int],
+        deadline: float | None,
+        most_rounds: int | None = None,
     ) -> dict[int, int] | None:
         """Changes that lead to some valid member, None where there is none.
 
+        Args:
+            space: Variables and their states.
+            judge: Looks at members in full.
+            masks: Where to look.
+            deadline: Reading of ``time.monotonic`` after which to stop.
+            most_rounds: How many members to look at.
+
         Raises:
             TimeoutError: The deadline has passed.
+            TooManyRoundsError: So many were not enough.
         """
-        while True:
+        for number in count():
+            if number == most_rounds:
+                raise TooManyRoundsError
             self._take()
             if deadline is not None and time.monotonic() > deadline:
                 raise TimeoutError
@@ -63,6 +83,7 @@ class Feasibility:
                 return changes
             for step in steps:
                 self.learned.learn(judge.board.explain(step))
+        raise AssertionError("counting does not end")
 
     def _number(self, kind: str, variable: int, value: int) -> int:
         return self._numbers.setdefault((kind, variable, value), len(self._numbers) + 1)

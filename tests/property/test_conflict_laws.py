@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from unittest import mock
 
 from hypothesis import given, settings
 
 from kvsolve.model.syntax import parse
+from kvsolve.solve import completion
+from kvsolve.solve.completion import Completions
 from kvsolve.solve.conflict import conflict
 from kvsolve.solve.repair import repair
 from tests.property.strategies import (
@@ -16,6 +19,7 @@ from tests.property.strategies import (
     cases,
     config_at,
     domains,
+    is_valid,
     stops,
 )
 
@@ -55,6 +59,23 @@ def test_a_conflict_excludes_everything_and_each_member_is_needed(case: Case) ->
     for code in found.codes:
         assert not nothing_is_left(case, pins, set(found.codes) - {code})
     assert_derived(case, found)
+
+
+@settings(max_examples=300, deadline=None)
+@given(cases(reports=False))
+def test_what_the_whole_context_leaves_is_what_its_members_say(case: Case) -> None:
+    shared = Completions(case.prepared, case.config, free=case.config.given)
+    pins = sorted(case.config.given)
+    masks = {
+        v: 1 << shared.space.start[v]
+        for dest in pins
+        for v in [shared.space.variable(dest)]
+        if v is not None
+    }
+    left = any(is_valid(case.prepared, config) for config in members(case, pins))
+    with mock.patch.object(completion, "_ROUNDS", 0):
+        assert shared.leaves_something(masks) is left
+        assert (shared.cheapest_within(masks) is not None) is left
 
 
 def assert_derived(case: Case, found: Conflict) -> None:
