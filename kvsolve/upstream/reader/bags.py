@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import if_, node, raw
-from kvsolve.upstream.reader.values import ABSENT, FunctionValue, Value
+from kvsolve.upstream.reader.values import ABSENT, FunctionValue, Value, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,7 +71,18 @@ def _moe_tp(run: Run) -> Value:
     return node("floordiv", share, flag(run, "moe_dp_size"))
 
 
+def _attention_dp_enabled(run: Run) -> Value:
+    """What upstream computes as it publishes the flags, where the release does."""
+    from kvsolve.upstream.reader import calls, names
+
+    function = names.global_name(run, f"sglang.srt.{_CONTEXT}", "attn_dp_enabled_of")
+    if not isinstance(function, FunctionValue):
+        return raw("opaque", "flags.attn_dp_enabled")
+    return calls.call(run, function, [View()], {})
+
+
 _DERIVED: dict[str, Callable[[Run], Value]] = {
+    "attn_dp_enabled": _attention_dp_enabled,
     "attn_dp_size": _attention_dp,
     "attn_tp_size": _attention_tp,
     "moe_ep_size": lambda run: flag(run, "ep_size"),

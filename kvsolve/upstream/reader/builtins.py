@@ -323,6 +323,8 @@ def _is_of(run: Run, value: Value, kinds: list[str]) -> Operand:
         return "ServerArgs" in kinds
     if isinstance(value, View):
         return "ResolvedView" in kinds or "ResolvingConfig" in kinds
+    if isinstance(value, External) and run.beyond and "." in value.name:
+        return run.unknown()  # an object of another package
     if is_operand(value):
         return bool(node("isinstance", value, *kinds))
     return isinstance(value, tuple) and "tuple" in kinds

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, if_, node, raw
-from kvsolve.upstream.reader import calls, expressions, iteration, statements
+from kvsolve.upstream.reader import built, calls, expressions, iteration, statements
 from kvsolve.upstream.reader.nodes import nodes_of
 from kvsolve.upstream.reader.state import Instance, merge_values
 from kvsolve.upstream.reader.values import (
@@ -195,6 +195,8 @@ def construct(run: Run, cls: ClassValue, args: list[Value], kwargs: dict[str, Va
     kind = enum_kind(run, cls)
     if kind:
         return _enum_of_value(run, cls, kind, args[0])
+    if run.beyond:
+        built.notice(run, cls, kwargs)
     if cls.module.name.startswith(run.unread) and cls.name not in run.entered:
         return raw("opaque", cls.name)
     reference = run.allocate(Instance(cls, {}))

@@ -9,9 +9,11 @@ exact, short, and can be made safe to evaluate; the others are told by :attr:`La
 from __future__ import annotations
 
 import ast
+import copy
 import hashlib
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import Expr, Operand, all_of, any_of, node, raw, walk
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
     from kvsolve.upstream.reader.run import Run
     from kvsolve.upstream.reader.state import State
 
-__all__ = ["Later", "read_later"]
+__all__ = ["Later", "one_of", "read_later"]
 
 _BELOW = "sglang/srt/"
 _ENDED = ("local", "heap")
@@ -57,7 +59,8 @@ _STRICT = frozenset(["helper", "var", "any", "isinstance"])
 _UNKNOWN = frozenset(["opaque", "crash", "collect", "env", "env_is_set"])
 _JSON = frozenset(["str", "int", "float", "bool", "list", "dict", "NoneType"])
 """What an exact guard is free of. A variable is left out because no table of a release tells what
-its absence means past resolution, a class because configurations are known by their content."""
+its absence means past resolution (where upstream itself says it, in what a flag leads to, it is
+known), a class because configurations are known by their content."""
 _BAGS = (
     "get_device get_model get_exec get_schedule get_memory get_spec get_lora get_mm get_disagg"
     " get_serving get_observability"
@@ -75,6 +78,9 @@ class Later:
             as unknown in every question; see :attr:`Run.wary`.
         said: Whether only statements of upstream are taken up, and what the premise says is
             assumed.
+        led: Whether a flag in the premise counts as asked, which says the value of one.
+        followed: How many statements that refuse were met last before one that may lead past
+            what comes after it; None where there was none such.
         told: File and line of every statement met (as a traceback names it), with what its
             guards are (``exact``, ``opaque``, ``model`` where no flag takes part, or ``never``
             where none ever holds), and stage.
@@ -85,6 +91,8 @@ class Later:
     by_hand: frozenset[tuple[str, int]] = frozenset()
     wary: bool = False
     said: bool = False
+    led: bool = False
+    followed: int | None = None
     told: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
     _lines: dict[str, frozenset[int]] = field(default_factory=dict)
     _premises: dict[tuple[Place, str, Operand, tuple[str, ...], str], list[Operand]] = field(
@@ -100,7 +108,8 @@ class Later:
         *,
         within: tuple[str, ...] = ("",),
         entered: frozenset[str] = frozenset(),
-    ) -> None:
+        known: Operand = True,
+    ) -> set[str]:
         """Read something under a premise, and take up what it refuses.
 
         Args:
@@ -110,6 +119,10 @@ class Later:
             unread: Prefixes of modules that are not entered.
             within: Beginnings of ``file:symbol``; what other functions refuse is left alone.
             entered: Names of functions and classes there that are entered all the same.
+            known: What the premise means in other terms, which is assumed too.
+
+        Returns:
+            The names that were given while it was read, and that nothing can speak of afterwards.
         """
         run = self.run
         mark, gaps, depth, before = len(run.log.steps), len(run.gaps), run.depth(), run.state
@@ -119,7 +132,7 @@ class Later:
         run.wary, run.beyond = self.wary, not self.wary
         run.held = set()
         if self.wary or self.said:
-            run.enter(True, premise)
+            run.enter(True, all_of(premise, known))
         try:
             action()
         except (Dead, Unreadable, RecursionError):
@@ -133,6 +146,7 @@ class Later:
             del run.gaps[gaps:]
         new = run.log.steps[mark:]
         followed = len(new) if run.lost is None else run.lost - mark
+        self.followed = followed if run.lost is not None else None
         run.log.rollback(mark)
         local = {step.name for step in new if isinstance(step, (Let, Set))}
         for file, line, symbol in sorted(run.held):
@@ -145,6 +159,11 @@ class Later:
                 continue
             if f"{step.place.file}:{step.place.symbol}".startswith(within):
                 self._take(step, stage, premise, local, followed=number < followed)
+        return local
+
+    def exact(self, condition: Operand, local: set[str]) -> Operand | None:
+        """A condition as an entry could ask it; None where something in it is not known."""
+        return self._exact(condition, local)
 
     def _take(
         self, step: Refuse, stage: str, premise: Operand, local: set[str], *, followed: bool
@@ -154,7 +173,7 @@ class Later:
         if guard is not None and never(all_of(premise, guard)):
             self.told.setdefault(at, ("never", stage))
             return
-        if guard is True and (self.wary or self.said):
+        if guard is True and (self.wary or self.said) and not self.led:
             guard = None  # nothing that is known decides it
         asks = guard is not None and (self._asks_flags(guard) or self._chosen(premise))
         kind = "opaque" if guard is None else "exact" if asks else "model"
@@ -182,11 +201,11 @@ class Later:
 
     def _chosen(self, premise: Operand) -> bool:
         """Whether a flag leads here, where stages read a premise of their own."""
-        return self.wary and bool(self.run.flags_of(premise))
+        return (self.wary or self.led) and bool(self.run.flags_of(premise))
 
     def _asks_flags(self, guard: Operand) -> bool:
         """Whether a flag takes part; a model that no flag can serve is no matter of flags."""
-        return any(t.op == "ref" and t.args[0] in self.run.fields for t in walk(guard))
+        return bool(self.run.flags_of(guard))
 
     def _exact(self, guard: Operand, local: set[str]) -> Operand | None:
         """The guard made safe to evaluate; None where something in it is not known."""
@@ -200,7 +219,8 @@ class Later:
             named = term.op == "ref" and term.args[0] in local
             foreign = term.op == "helper" and term.args[0] not in self.run.helpers
             of_class = term.op == "isinstance" and not set(term.args[1:]) <= _JSON
-            if term.op in _UNKNOWN or named or foreign or of_class:
+            told = self.led and term.op == "env" and term.args[1] is not None
+            if (term.op in _UNKNOWN and not told) or named or foreign or of_class:
                 return None
             if self.wary and term.op in _STRICT:
                 return None
@@ -222,19 +242,28 @@ class Later:
             Refuse(raises, when, place, key, words, stage)
             for (place, raises, guard, words, stage), premises in self._premises.items()
             for key in [_digest(stage, raises, guard)]
-            if (when := all_of(_one_of(premises), guard)) is not False
+            if (when := all_of(one_of(premises), guard)) is not False
         ]
 
 
-def _one_of(premises: list[Operand]) -> Operand:
-    """Any of several premises: one term that is one of several names, where they are that."""
-    premises = [p for p in premises if not any(_is_part(q, p) for q in premises)]
-    equal = [p for p in premises if isinstance(p, Expr) and p.op == "eq"]
-    terms = {p.args[0] for p in equal}
-    names = sorted({p.args[1] for p in equal if isinstance(p.args[1], str)})
-    if len(terms) == 1 and len(equal) == len(premises) and len(names) > 1:
-        return node("in", terms.pop(), tuple(names))
-    return any_of(*premises)
+def one_of(premises: list[Operand]) -> Operand:
+    """Any of several premises: those that differ in one name ask whether it is one of several."""
+    premises = [p for p in dict.fromkeys(premises) if not any(_is_part(q, p) for q in premises)]
+    groups: dict[tuple[Operand, tuple[Operand, ...], int], list[str]] = {}
+    for premise in premises:
+        parts = premise.args if isinstance(premise, Expr) and premise.op == "and" else (premise,)
+        for at, part in enumerate(parts):
+            if isinstance(part, Expr) and part.op == "eq" and isinstance(part.args[1], str):
+                rest = (*parts[:at], *parts[at + 1 :])
+                groups.setdefault((part.args[0], rest, at), []).append(part.args[1])
+    if not groups:
+        return any_of(*premises)
+    (term, rest, at), names = max(groups.items(), key=lambda group: len(group[1]))
+    if len(names) < 2:
+        return any_of(*premises)
+    among = all_of(*rest[:at], node("in", term, tuple(sorted(names))), *rest[at:])
+    merged = {all_of(*rest[:at], node("eq", term, name), *rest[at:]) for name in names}
+    return any_of(among, one_of([p for p in premises if p not in merged]))
 
 
 def _is_part(wider: Operand, premise: Operand) -> bool:
@@ -326,11 +355,25 @@ def _layers(
     """Layers are alike in what they refuse; the first one is built."""
     from kvsolve.upstream.reader import calls
 
+    asked = _asked_first(function.node)
+    if asked is not None:
+        calls.inline(run, FunctionValue(function.module, asked), args, kwargs)
     made = kwargs.get("layer_fn", args[1] if len(args) > 1 else None)
     calls.call(run, made, [], {"idx": 0, "prefix": "layers.0"})
     layers = raw("opaque", "layers")
     placed = "pp_rank" in kwargs or len(args) > 2
     return (layers, 0, raw("opaque", "end_layer")) if placed else layers
+
+
+@cache
+def _asked_first(tree: ast.FunctionDef) -> ast.FunctionDef | None:
+    """A function of only the assertions that stand in one outside of any branch."""
+    asserted = [s for s in tree.body if isinstance(s, ast.Assert)]
+    if not asserted:
+        return None
+    asked = copy.copy(tree)
+    asked.body = list(asserted)
+    return asked
 
 
 def _text(run: Run, function: FunctionValue, args: list[Value], kwargs: dict[str, Value]) -> Value:

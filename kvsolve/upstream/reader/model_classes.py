@@ -10,9 +10,12 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kvsolve.model.expression import Operand, all_of, negate, node, raw, walk
+from kvsolve.model.expression import Operand, all_of, any_of, negate, node, raw, walk
 from kvsolve.upstream.reader import calls, classes, names
-from kvsolve.upstream.reader.loading import quantization
+from kvsolve.upstream.reader.built import CONFIGURATION, KINDS, forget, noticed
+from kvsolve.upstream.reader.later import one_of
+from kvsolve.upstream.reader.loading import is_served, quantization
+from kvsolve.upstream.reader.log import weight
 from kvsolve.upstream.reader.modules import Named
 from kvsolve.upstream.reader.state import merge_values
 from kvsolve.upstream.reader.values import ClassValue, External, Value
@@ -46,6 +49,7 @@ _ENTERED = frozenset(
     ]
 )
 """Layers that refuse widths of groups, and what tells which they are."""
+_SHORT = 24
 _MIXTRAL, _QUANTIZED = "MixtralForCausalLM", "QuantMixtralForCausalLM"
 _ARCHITECTURES = "sglang.srt.model_loader.utils"
 
@@ -86,20 +90,57 @@ def architecture(run: Run) -> Operand:
     return node("if", there, first, "")
 
 
-def read_models(run: Run, later: Later, built: Expr) -> None:
+def read_models(run: Run, later: Later, built: Expr, served: Operand) -> dict[str, Operand]:
     """Read every model class of the release.
 
     Args:
         run: The run.
         later: Where refusals go.
         built: The term that names the class built.
+        served: The quantisation that is served.
+
+    Returns:
+        When a model makes layers of a kind with the configuration of its quantisation.
     """
+    made: dict[str, list[Operand]] = {kind: [] for kind in KINDS}
     glob = getattr(run.tree, "glob", None)
     for file in glob(_MODELS) if glob else ():
         for cls in _offered(run, file):
             premise = _chosen(run, built, cls.name)
             if premise is not None:
-                later.read("load", premise, partial(_build, run, cls), _UNREAD, entered=_ENTERED)
+                forget(run)
+                action = partial(_build, run, cls)
+                local = later.read("load", premise, action, _UNREAD, entered=_ENTERED)
+                lost = later.followed == 0
+                for kind, rows in made.items():
+                    rows += _made(run, later, premise, kind, local)
+                if lost:  # from the very beginning
+                    _read_unquantised(run, later, premise, cls, served)
+    return {kind: _any(rows) for kind, rows in made.items()}
+
+
+def _any(rows: list[Operand]) -> Operand:
+    """Any of several classes; those that always do are listed in one term."""
+    always = [row for row in rows if getattr(row, "op", "") == "eq"]
+    return any_of(one_of(always), *(row for row in rows if row not in always))
+
+
+def _read_unquantised(
+    run: Run, later: Later, premise: Operand, cls: ClassValue, served: Operand
+) -> None:
+    """Read a class once more without a quantisation, whose object can lead past what follows."""
+    plain = all_of(premise, is_served(served, None))
+    action = partial(_build, run, cls, quantised=False)
+    later.read("load", plain, action, _UNREAD, entered=_ENTERED)
+
+
+def _made(
+    run: Run, later: Later, premise: Operand, kind: str, local: set[str]
+) -> Iterator[Operand]:
+    """When a class makes a layer of a kind, where an entry can say that in short."""
+    when = later.exact(noticed(run, kind), local)
+    if when is not None and when is not False and weight(when) <= _SHORT:
+        yield all_of(premise, when)
 
 
 def _chosen(run: Run, built: Expr, name: str) -> Operand | None:
@@ -138,13 +179,13 @@ def _offered(run: Run, file: str) -> Iterator[ClassValue]:
                 yield value
 
 
-def _build(run: Run, cls: ClassValue) -> Value:
+def _build(run: Run, cls: ClassValue, *, quantised: bool = True) -> Value:
     initialiser = classes.method(run, cls, "__init__")
     if initialiser is None:
         return None
     parameters = {a.arg for a in initialiser.node.args.args}
     given: dict[str, Value] = {"config": raw("fact", "config")}
-    if "quant_config" in parameters:
-        unset = node("is", quantization(run), None)
-        given["quant_config"] = merge_values(run, unset, None, External("quant_config"))
+    if CONFIGURATION in parameters:
+        unset = node("is", quantization(run), None) if quantised else True
+        given[CONFIGURATION] = merge_values(run, unset, None, External(CONFIGURATION))
     return calls.call(run, cls, [], given)

@@ -31,7 +31,9 @@ _OWN = "sglang"
 _PLUG_INS = frozenset(
     [
         "GRAMMAR_BACKEND_REGISTRY",
+        "_CUSTOM_RUNNER_CORE_FACTORIES",
         "_CUSTOM_SAMPLER_FACTORIES",
+        "_RADIX_CACHE_REGISTRY",
         "_REGISTERED_MOE_RUNNER_BACKEND_NAMES",
         "_REGISTRY",
     ]

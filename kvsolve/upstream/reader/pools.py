@@ -85,6 +85,7 @@ class _Row:
         holds: What the object holds whose method it is, in the same way.
         unless: A module; the row stands for releases that no longer have it.
         also: Beginnings of ``file:symbol`` of functions called there that are taken up too.
+        led: Whether the premise alone may decide.
     """
 
     when: tuple[str, ...]
@@ -93,6 +94,7 @@ class _Row:
     holds: Mapping[str, str | None] = field(default_factory=dict)
     unless: str = ""
     also: tuple[str, ...] = ()
+    led: bool = False
 
 
 _TENSORCAST = "mem_cache/storage/tensorcast_store/host_allocator.py"
@@ -270,6 +272,17 @@ _ROWS = (
         },
     ),
     _Row(
+        ("radix_cache_backend and radix_cache_backend != 'flexkv'",),
+        f"{_CACHE}.registry:create_tree_cache",
+        {"ctx": "@context"},
+        led=True,
+    ),
+    _Row(
+        (f"{_JOINED}late_is_recurrent and not late_is_hybrid_swa and not late_is_dsv4",),
+        f"{_CACHE}.unified_memory_pool:UnifiedKVPool.__init__",
+        {"page_size": "page_size", "sub_pool_specs": None},
+    ),
+    _Row(
         ("kv_canary is not None",),
         "sglang.srt.kv_canary.api:install_canary",
         {"server_args": "@flags", "model_runner": "@runner"},
@@ -293,7 +306,9 @@ def read_pools(run: Run, later: Later, premises: Premises) -> None:
             module, _, symbol = row.what.partition(":")
             file = module.removeprefix("sglang.srt.").replace(".", "/")
             within = (f"{file}.py:{symbol}", *row.also)
+            later.led = row.led
             later.read("pool", premise, partial(_call, run, premises, row), _UNREAD, within=within)
+            later.led = False
 
 
 def _call(run: Run, premises: Premises, row: _Row) -> Value:

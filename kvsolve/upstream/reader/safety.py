@@ -62,9 +62,16 @@ def never(operand: Operand) -> bool:
     parts = [p for p in operand.args if isinstance(p, Expr)]
     if sum(part.op == "fact" and part.args[0] in _PLATFORMS for part in parts) > 1:
         return True
+    if any(p.op == "not" and _all_of_them(p.args[0], parts) for p in parts):
+        return True
     named = {p.args[0]: p.args[1] for p in parts if _compares(p, "eq")}
     among = [p for p in parts if p.op == "in" and isinstance(p.args[1], tuple)]
     return any(named.get(p.args[0], p.args[1][0]) not in p.args[1] for p in among if p.args[1])
+
+
+def _all_of_them(operand: Operand, parts: list[Expr]) -> bool:
+    """Whether each part of a conjunction is among the parts of another one."""
+    return isinstance(operand, Expr) and operand.op == "and" and set(operand.args) <= set(parts)
 
 
 def _chosen(term: Expr) -> Operand:

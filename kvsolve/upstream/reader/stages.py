@@ -14,10 +14,12 @@ from kvsolve.upstream.reader.later import read_later
 from kvsolve.upstream.reader.linear_attention import read_linear_attention
 from kvsolve.upstream.reader.pools import read_pools
 from kvsolve.upstream.reader.premises import Premises
+from kvsolve.upstream.reader.quantised import read_quantised
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kvsolve.model.expression import Operand
     from kvsolve.upstream.reader.later import Later
     from kvsolve.upstream.reader.run import Run
 
@@ -56,24 +58,29 @@ def read_on(run: Run) -> Mapping[tuple[str, int], tuple[str, str]]:
         later.by_hand = frozenset(_by_hand(run))
         later.said = True
         start.read_before_models(run, later)
-        loading.read_loading(run, later)
+        served = loading.read_loading(run, later)
         later.said = False
-        model_classes.read_models(run, later, built)
+        made = model_classes.read_models(run, later, built, served)
         later.said = True
         pieces.read_experts(run, later)
         start.read_after_models(run, later)
         pieces.read_others(run, later)
-        _read_servers(run, later)
+        named = {
+            kind: run.log.let(f"built_{kind}", when, True, place) for kind, when in made.items()
+        }
+        _read_servers(run, later, served, named)
     known = {_at(step) for step in run.log.steps if isinstance(step, Refuse)}
     # What resolution refuses already never comes so far.
     run.log.steps.extend(step for step in later.finish() if _at(step) not in known)
     return later.told
 
 
-def _read_servers(run: Run, later: Later) -> None:
-    """Stages pool and attention, which start from what a runner holds."""
-    later.wary = True
+def _read_servers(run: Run, later: Later, served: Operand, made: Mapping[str, Operand]) -> None:
+    """The layers of a quantisation, and stages pool and attention, which start from a runner."""
     premises = Premises(run)
+    later.led = True
+    read_quantised(run, later, premises, served, made)
+    later.led, later.wary = False, True
     run.families = {
         **{name: premises.said(name, text) for name, text in _FAMILIES.items()},
         **{name: serving.family(premises, text) for name, text in _CONFIGURATIONS.items()},
