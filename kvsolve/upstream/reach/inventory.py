@@ -10,6 +10,7 @@ from kvsolve.upstream.extract import read_tree
 from kvsolve.upstream.flags import read_flags
 from kvsolve.upstream.reach.curated import curated_places
 from kvsolve.upstream.reach.places import NOT_MODELLED, Known, Place, places
+from kvsolve.upstream.reach.ruled_out import read_ruled_out, still_ruled_out
 from kvsolve.upstream.source import SourceTree
 
 if TYPE_CHECKING:
@@ -56,7 +57,8 @@ def take(source: Path, *, beyond: bool = True) -> Inventory:
         }
         root = constraints_directory() / "sglang"
         flags = frozenset(read_flags(tree).fields)
-        rows += places(tree, flags, Known(read, curated_places(tree, root)))
+        ruled_out = still_ruled_out(tree, read_ruled_out(root))
+        rows += places(tree, flags, Known(read, curated_places(tree, root), ruled_out))
     program = reading.program
     return Inventory(
         program.release,

@@ -24,6 +24,8 @@ _BAG = re.compile(
     r"(^|\.)(server_args|get_(?!platform|context|jit_\w+)\w+\(\)|ps|parallel)(\.|$)|_server_args$"
 )
 _PLATFORM = re.compile(r"^get_(platform|jit_\w+)\(\)\.|^get_(platform|jit_\w+)$")
+_AT_HAND = re.compile(r"^is_port_available$")
+"""Asked of the machine as it runs, which no command tells."""
 _BACKEND = re.compile(r"backend\.is_\w+$")
 """A kernel is asked which one it is: an option chose it, whatever machine it is named like."""
 _TENSORS = re.compile(r"\.(dtype|device)$")
@@ -283,7 +285,7 @@ def _asks_class(name: str, given: list[ast.expr]) -> bool:
 
 def _kind(name: str, flags: frozenset[str]) -> str:
     last = re.sub(r"\(.*$", "", name.rpartition(".")[2])
-    if _asked_of_data(name):
+    if _asked_of_data(name) or _AT_HAND.search(last):
         return "unknown"
     if name in ("server_args", "self.server_args"):
         # The record as a whole is there in any case.

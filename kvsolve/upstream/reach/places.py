@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from kvsolve.model.noun import dataclass
@@ -14,6 +14,7 @@ from kvsolve.upstream.reader.modules import lasting_changes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kvsolve.upstream.reach.ruled_out import Key
     from kvsolve.upstream.source import SourceTree
 
 __all__ = ["ENTRIES", "NOT_EVALUATED", "NOT_MODELLED", "Known", "Place", "places"]
@@ -69,10 +70,12 @@ class Known:
         read: What the conditions of a place are that was read (``exact``, ``opaque``, ``model``
             where no flag takes part, or ``never`` where none ever holds), with its stage.
         curated: Code and stage of entries written by hand.
+        ruled_out: Why no flag decides a place, by its file, function and names.
     """
 
     read: Mapping[tuple[str, int], tuple[str, str]]
     curated: Mapping[tuple[str, int], tuple[str, str]]
+    ruled_out: Mapping[Key, str] = field(default_factory=dict)
 
 
 def places(tree: SourceTree, flags: frozenset[str], known: Known) -> list[Place]:
@@ -94,8 +97,18 @@ def places(tree: SourceTree, flags: frozenset[str], known: Known) -> list[Place]
         path = file if tree.exists(file) else f"{BELOW}{file}"
         for statement in _statements(tree.parse(path)):
             if (place := _place(file, statement, stages, flags, known)) is not None:
-                found.setdefault((file, place.line), place)
+                found.setdefault((file, place.line), _unless_ruled_out(place, known.ruled_out))
     return sorted(found.values(), key=lambda p: (_ORDER.index(p.stage), p.file, p.line))
+
+
+def _unless_ruled_out(place: Place, ruled_out: Mapping[Key, str]) -> Place:
+    """A place, with the reason why no flag decides it where there is one."""
+    reason = ruled_out.get((place.file, place.symbol, tuple(sorted(place.flags))))
+    if reason is None or place.status in ENTRIES:
+        return place
+    return replace(
+        place, status=NOT_MODELLED, reason=f"no flag decides it: {reason}", decided=False
+    )
 
 
 _ORDER = ("args", "load", "pool", "attention", "request")

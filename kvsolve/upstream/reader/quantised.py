@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from kvsolve.model.expression import all_of, any_of, node
 from kvsolve.upstream.reader import classes, iteration, serving
+from kvsolve.upstream.reader.bags import flag
 from kvsolve.upstream.reader.built import EXPERTS, LINEAR
 from kvsolve.upstream.reader.choices import STORED
 from kvsolve.upstream.reader.loading import is_served
@@ -170,7 +171,7 @@ def _choices(run: Run, row: _Method) -> Iterator[Operand]:
     if cls is None:
         return
     for name in iteration.enum_members(cls):
-        yield node("eq", run.state["now", row.flag], classes.held(run, cls, name))
+        yield node("eq", run.operand(flag(run, row.flag)), classes.held(run, cls, name))
 
 
 def _make(run: Run, row: _Method, cls: ClassValue) -> Value:

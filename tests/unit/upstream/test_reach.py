@@ -14,6 +14,7 @@ from kvsolve.upstream.reach import figures
 from kvsolve.upstream.reach.leaves import agreement, conditions, failing, leaves
 from kvsolve.upstream.reach.places import Known, Place, places
 from kvsolve.upstream.reach.reachable import reachable
+from kvsolve.upstream.reach.ruled_out import FILE, read_ruled_out, still_ruled_out
 from kvsolve.upstream.reader.modules import lasting_changes
 from kvsolve.upstream.source import SourceTree
 
@@ -231,3 +232,42 @@ def test_names_that_functions_change() -> None:
         "def f():\n    global C\n    C = 1\n    A['x'] = 1\n    D = {}\n    D['x'] = 1\n"
     )
     assert lasting_changes(tree) == {"A", "C"}
+
+
+ROW = """
+[[place]]
+file = "managers/checks.py"
+symbol = "check_widths"
+names = ["tp_size"]
+named = "check_widths"
+reason = "asked elsewhere"
+callers = ["managers/scheduler.py:Scheduler.__init__"]
+"""
+
+
+def test_a_place_is_ruled_out_while_nobody_else_names_it(tree: SourceTree, tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text(ROW, encoding="utf-8")
+    rows = read_ruled_out(tmp_path)
+    key = ("managers/checks.py", "check_widths", ("tp_size",))
+    assert still_ruled_out(tree, rows) == {key: "asked elsewhere"}
+    other = tmp_path / "sglang/srt/managers/other.py"
+    other.write_text("from x import check_widths\ncheck_widths(1)\n", encoding="utf-8")
+    assert still_ruled_out(SourceTree.open(tmp_path, "1.0"), rows) == {}
+
+
+def test_a_place_that_is_ruled_out_counts_no_more(tree: SourceTree) -> None:
+    key = ("managers/checks.py", "check_widths", ("tp_size",))
+    flags = frozenset({"tp_size"})
+    before, after = (
+        next(p for p in places(tree, flags, Known({}, {}, ruled)) if p.symbol == key[1])
+        for ruled in ({}, {key: "asked elsewhere"})
+    )
+    assert before.counts
+    assert not after.counts
+    assert after.reason == "no flag decides it: asked elsewhere"
+
+
+def test_a_row_that_lacks_something_is_told(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('[[place]]\nfile = "x.py"\n', encoding="utf-8")
+    with pytest.raises(KvsolveError, match="has no symbol"):
+        read_ruled_out(tmp_path)
