@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from kvsolve.model.program import Refuse, Set
 from kvsolve.solve.check import same_value
+from kvsolve.solve.enumerate import is_unknown
 from kvsolve.solve.judge import broken_steps
 from kvsolve.solve.witness import Stage, kept_change
 from tests.property.strategies import Case, cases, config_of
@@ -37,7 +38,7 @@ def shows(stage: Stage, step: int, config: Config) -> bool:
     made = stage.prepared.pack.program.steps[step]
     if isinstance(made, Refuse):
         return step in trace.refusals and not [s for s in broken if s < step]
-    if broken or any(f.reason == "unknown" for f in trace.failures):
+    if broken or is_unknown(stage.prepared, config):
         return False
     final = trace.values.get(made.name)  # type: ignore[union-attr]
     if same_value(final, config.values.get(made.name)):  # type: ignore[union-attr]
