@@ -91,14 +91,16 @@ class Shares:
             return None
         parts = last.args
         if last.op == "gt":
-            return self._fewer(*parts)
+            ranks, number = parts
+            return self._share(_EACH, number, ranks)
         if last.op == "ne" and parts[1] == 0 and isinstance(parts[0], Expr):
             last, parts = parts[0], parts[0].args
         if last.op != "mod":
             return None
-        ranks, number = parts
-        are_fewer = any(_says_fewer(part, number) for part in step.when.args)
-        return self._uneven(*parts) or (self._uncopied(ranks, number) if are_fewer else None)
+        first, second = parts
+        are_fewer = any(_says_fewer(part, second) for part in step.when.args)
+        copied = self._share(_COPIED, second, first) if are_fewer else None
+        return self._share(_SHARED, first, second) or copied
 
     def _asks_more(self, when: Expr) -> bool:
         """Whether something else than the model and widths takes part."""
@@ -109,38 +111,16 @@ class Shares:
             for t in walk(when)
         )
 
-    def _uneven(self, number: Operand, ranks: Operand) -> Share | None:
+    def _share(self, form: str, number: Operand, ranks: Operand) -> Share | None:
         noun, width = self._noun(number), self._width(ranks)
         if noun is None or width is None:
             return None
+        reason, way_out = _FORMS[form]
+        counted = f"the number of the model's {noun}"
         return Share(
-            f"{_dashed(noun)}-shared-evenly",
-            f"The model's {noun} are shared out evenly over {width.text} ranks, and their number is"
-            " not a multiple of that.",
-            f"{width.choose} divides the number of the model's {noun}.",
-            width.dests,
-        )
-
-    def _uncopied(self, ranks: Operand, number: Operand) -> Share | None:
-        noun, width = self._noun(number), self._width(ranks)
-        if noun is None or width is None:
-            return None
-        return Share(
-            f"{_dashed(noun)}-copied-evenly",
-            f"The model has fewer {noun} than {width.text} ranks, so each is copied to several;"
-            " the number of ranks is not a multiple of theirs.",
-            f"{width.choose} is a multiple of the number of the model's {noun}, or divides it.",
-            width.dests,
-        )
-
-    def _fewer(self, ranks: Operand, number: Operand) -> Share | None:
-        noun, width = self._noun(number), self._width(ranks)
-        if noun is None or width is None:
-            return None
-        return Share(
-            f"{_dashed(noun)}-for-every-rank",
-            f"The model has fewer {noun} than {width.text} ranks to hold them.",
-            f"{width.choose} is not above the number of the model's {noun}.",
+            f"{_dashed(noun)}-{form}",
+            reason.format(noun=noun, ranks=f"{width.text} ranks"),
+            f"{width.choose} {way_out.format(number=counted)}.",
             width.dests,
         )
 
@@ -172,6 +152,21 @@ class Shares:
         return self._noun(operand.args[0]) if operand.op == "item" else None
 
 
+_SHARED, _COPIED, _EACH = "shared-evenly", "copied-evenly", "for-every-rank"
+_FORMS = {
+    _SHARED: (
+        "The model's {noun} are shared out evenly over {ranks}, and their number is not a multiple"
+        " of that.",
+        "divides {number}",
+    ),
+    _COPIED: (
+        "The model has fewer {noun} than {ranks}, so each is copied to several; the number of ranks"
+        " is not a multiple of theirs.",
+        "is a multiple of {number}, or divides it",
+    ),
+    _EACH: ("The model has fewer {noun} than {ranks} to hold them.", "is not above {number}"),
+}
+"""Reason, and how a way out goes on after "choose ... so that it", by what is asked."""
 _MODEL = "built_model"
 """The named result that says which class is built."""
 
