@@ -34,9 +34,10 @@ def conflict(
         **context: As for :func:`check`.
 
     Returns:
-        None where there is no conflict, or none was proven in time.
+        None where something valid agrees with the flags to keep.
 
     Raises:
+        TimeoutError: The time was up before that or a conflict was proven.
         KvsolveError: Something in it cannot be used, or GPU or model is not known.
     """
     return conflict_of(session().ask(request(command, **context)), keep, limit_s)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -127,7 +128,10 @@ def fix_of(
     if found.repairs:
         repairs = tuple(hide.repair(r) for r in found.repairs)
         return Fix(shown, repairs, None, repairs[0].bound)
-    clash = pinned_conflict(question, pins, limit_s) if found.feasible is False else None
+    clash = None
+    if found.feasible is False:
+        with suppress(TimeoutError):
+            clash = pinned_conflict(question, pins, limit_s)
     gave_up = found.feasible is None
     return Fix(
         shown,

@@ -11,6 +11,7 @@ from kvsolve.answers.conflict import conflict_of
 from kvsolve.cli.answering import emit, only_question, stdout_paint, talk, width
 from kvsolve.cli.asking import Asked, asks
 from kvsolve.cli.check import FILES
+from kvsolve.errors import KvsolveError
 
 app = typer.Typer()
 
@@ -36,7 +37,13 @@ def conflict(
         must_be_readable(question)
     result = hider(question).result(session().judge(question))
     talk(result)
-    found = conflict_of(question, keep, asked.limit_s)
+    try:
+        found = conflict_of(question, keep, asked.limit_s)
+    except TimeoutError:
+        raise KvsolveError(
+            f"not decided within {asked.limit_s:g} s whether anything valid agrees with what is"
+            " kept; raise --limit-s"
+        ) from None
     if asked.format in ("json", "jsonl"):
         from kvsolve.outputs.envelope import head, json_line, json_text
 

@@ -40,7 +40,10 @@ def conflict(
         deadline: Clock reading (``time.monotonic``) after which to give up.
 
     Returns:
-        None where there is no conflict, or where the deadline has passed before it was proven.
+        None where something valid agrees with the pins.
+
+    Raises:
+        TimeoutError: The deadline has passed, and neither is known.
     """
     wanted = frozenset(config.given if pins is None else pins)
     shared = Completions(prepared, config, free=config.given, held=held, deadline=deadline)
@@ -49,11 +52,12 @@ def conflict(
         variable = shared.space.variable(dest)
         if variable is not None:
             masks[variable] = 1 << shared.space.start[variable]
-    if shared.leaves_something(masks) is not False:
+    left = shared.leaves_something(masks)
+    if left:
         return None
-    steps = shared.conflicting(masks)
+    steps = None if left is None else shared.conflicting(masks)
     if steps is None:
-        return None
+        raise TimeoutError
     steps = shared.needed(masks, steps)
     for variable in sorted(masks, reverse=True):
         fewer = {v: mask for v, mask in masks.items() if v != variable}

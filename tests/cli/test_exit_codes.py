@@ -78,6 +78,16 @@ def test_batch_is_0_where_every_line_was_answered(tmp_path: Path, capsys: Captur
     assert run(capsys, "batch", "--sglang", "0.5.18", str(file)).code == 0
 
 
+@pytest.mark.parametrize("command", [PLAIN, EXAMPLE], ids=["holds", "clashes"])
+def test_a_conflict_that_was_not_decided_is_2_and_no_answer(
+    capsys: Capture, command: tuple[str, ...]
+) -> None:
+    ran = run(capsys, "conflict", *H100, "--limit-s", "0", "--", *command)
+    assert (ran.code, ran.out) == (2, "")
+    assert "not decided within 0 s" in ran.err
+    assert "raise --limit-s" in ran.err
+
+
 def test_stdout_has_the_answer_and_stderr_the_talk(capsys: Capture) -> None:
     ran = run(capsys, "check", *H100, "--", *PLAIN)
     assert "judged for SGLang 0.5.18" in ran.err

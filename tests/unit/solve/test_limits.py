@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from kvsolve.model.program import Program, Refuse
 from kvsolve.model.syntax import parse
 from kvsolve.solve.cells import CellState
+from kvsolve.solve.conflict import conflict
 from kvsolve.solve.cover import cover
 from kvsolve.solve.enumerate import iter_configs
 from kvsolve.solve.full import full_matrix
@@ -52,3 +54,12 @@ def test_a_cover_without_time_says_what_is_left(prepared: Prepared) -> None:
 def test_values_without_time_are_open(prepared: Prepared) -> None:
     remarks = value_remarks(prepared, config_of(prepared.pack.flags, {}), time_limit=0)
     assert {remark.kind for remark in remarks} == {Kind.OPEN}
+
+
+@pytest.mark.parametrize("given", [{"depth": 2}, {"codec": "x"}], ids=["clashes", "holds"])
+def test_without_time_it_is_not_said_whether_pins_hold(
+    prepared: Prepared, given: dict[str, object]
+) -> None:
+    config = config_of(prepared.pack.flags, given)
+    with pytest.raises(TimeoutError):
+        conflict(prepared, config, deadline=time.monotonic() - 1)
